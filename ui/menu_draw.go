@@ -1,6 +1,9 @@
 package ui
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	// entryGap parts key, title and note.
@@ -15,13 +18,14 @@ const (
 )
 
 // menuSize is how the room of a menu is shared out. It depends on all entries
-// and not on the filter, so that the box stays as it is.
+// rather than on the filter, so that the box stays as it is while one types.
 type menuSize struct{ key, title, note, rows, foot int }
 
 func (m *Menu) measure(w, h int) menuSize {
 	var s menuSize
 	overflow := false
-	for _, e := range m.entries {
+	// What was typed may be an entry that is not among them.
+	for _, e := range slices.Concat(m.entries, m.shown) {
 		if m.filter == nil {
 			s.key = max(s.key, Width(e.Key))
 		}

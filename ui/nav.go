@@ -115,12 +115,18 @@ func (a *App) bindings() []Binding {
 	return all
 }
 
+// GlobalBindings are the keys that do not depend on the page: the host's and
+// the shell's own.
+func (a *App) GlobalBindings() []Binding {
+	const group = "Everywhere"
+	return slices.Concat(a.options.Bindings, a.bindings(), []Binding{
+		{Keys: []string{"ctrl+l"}, Help: "redraw the screen", Group: group},
+		{Keys: []string{"ctrl+z"}, Help: "suspend", Group: group},
+		{Keys: []string{"ctrl+c"}, Help: "quit at once", Group: group},
+	})
+}
+
 // openHelp shows the keys of the page, of the host and of the shell.
 func (a *App) openHelp() {
-	everywhere := append(a.bindings(),
-		Binding{Keys: []string{"ctrl+l"}, Help: "redraw the screen", Group: "Everywhere"},
-		Binding{Keys: []string{"ctrl+z"}, Help: "suspend", Group: "Everywhere"},
-		Binding{Keys: []string{"ctrl+c"}, Help: "quit at once", Group: "Everywhere"},
-	)
-	a.Open(NewHelp(Group(slices.Concat(a.pageBindings(), a.options.Bindings, everywhere))))
+	a.Open(NewHelp(Group(slices.Concat(a.pageBindings(), a.GlobalBindings()))))
 }

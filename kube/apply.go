@@ -1,0 +1,171 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// readbacks is how often an object is looked at after a lost answer, and
+// readbackTimeout how long one look may take: someone is waiting.
+const (
+	readbacks       = 5
+	readbackTimeout = 5 * time.Second
+)
+
+// Applied is a step that has taken effect.
+type Applied struct {
+	ResourceVersion string
+	Object          *corev1.PersistentVolume
+	// Recovered: the answer was lost, and the effect was seen afterwards.
+	Recovered bool
+}
+
+// Apply sends the request that was previewed, for real, on the condition that
+// the object is still the version that the preview was made from. Otherwise
+// the error is of KindConflict, and the caller makes a new preview.
+//
+// It never repeats a request. When the answer is lost, it looks: the error is
+// ErrNotApplied or ErrOutcomeUnknown when the effect is not to be seen.
+func (c *Client) Apply(ctx context.Context, p Preview) (Applied, error) {
+	act := fmt.Sprintf("apply %s to volume %s", p.Step.ID, p.Step.Target.Name)
+	switch {
+	case c.readOnly:
+		return Applied{}, fmt.Errorf("%s: %w", act, ErrReadOnly)
+	case c.dryRun:
+		return Applied{}, fmt.Errorf("%s: %w", act, ErrDryRunOnly)
+	case p.Before == nil:
+		return Applied{}, fmt.Errorf("%s: it was not previewed", act)
+	}
+	end := c.writes.begin()
+	applied, err := c.apply(ctx, p)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", act, err)
+	}
+	end(err)
+	return applied, err
+}
+
+func (c *Client) apply(ctx context.Context, p Preview) (Applied, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.timing.Request)
+	defer cancel()
+	pv, err := c.patch(bounded, p, p.Step.Patch, false)
+	switch {
+	case err == nil:
+		return Applied{ResourceVersion: pv.ResourceVersion, Object: pv}, nil
+	case !answerLost(err):
+		return Applied{}, err
+	}
+	return c.readBack(ctx, p, err)
+}
+
+// answerLost tells whether a request may have taken effect in spite of the
+// error. It may not if it never left, or if the server itself refused it.
+func answerLost(err error) bool {
+	if _, own := ownKind(err); own || isDialError(err) {
+		return false
+	}
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		code := statusCode(err)
+		return code < 400 || code >= 500 || code == http.StatusRequestTimeout
+	}
+	// A credential plugin, or the server's certificate, is looked at before
+	// anything is sent.
+	kind := KindOf(err)
+	return kind != KindUnauthorized && kind != KindUntrusted
+}
+
+// readBack finds out whether a request took effect whose answer was lost. It
+// goes on when the caller's context has ended: the user who quits is the one
+// who most needs to know.
+func (c *Client) readBack(ctx context.Context, p Preview, cause error) (Applied, error) {
+	ctx = context.WithoutCancel(ctx)
+	name := p.Step.Target.Name
+	unchanged := 0
+	var pv *corev1.PersistentVolume
+	for look := range readbacks {
+		if look > 0 {
+			time.Sleep(c.timing.Readback)
+		}
+		got, err := c.look(ctx, name)
+		switch {
+		case KindOf(err) == KindNotFound:
+			return Applied{}, lost(ErrOutcomeUnknown, cause, "the answer was lost, and volume "+name+" is gone since")
+		case err != nil:
+			continue
+		case got.UID != p.Step.Target.UID:
+			return Applied{}, lost(ErrOutcomeUnknown, cause, "the answer was lost, and volume "+name+" has been replaced since")
+		case got.ResourceVersion == p.ResourceVersion:
+			// Seen twice, with time between: a request that is still on its
+			// way would have arrived.
+			if unchanged++; unchanged == 2 {
+				return Applied{}, lost(ErrNotApplied, cause, "the answer was lost, and the change was not applied: volume "+name+" is as it was")
+			}
+			continue
+		case tookEffect(p, got):
+			return Applied{ResourceVersion: got.ResourceVersion, Object: got, Recovered: true}, nil
+		}
+		pv = got
+	}
+	if pv == nil {
+		return Applied{}, lost(ErrOutcomeUnknown, cause,
+			"the answer was lost, and volume "+name+" can't be read: look at it before you do anything else")
+	}
+	return Applied{}, lost(ErrOutcomeUnknown, cause,
+		"the answer was lost, and volume "+name+" has changed since, but not as expected: "+p.Step.After.Mismatch(pv))
+}
+
+func (c *Client) look(ctx context.Context, name string) (*corev1.PersistentVolume, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(readbackTimeout, c.timing.Request))
+	defer cancel()
+	return c.volume(ctx, name)
+}
+
+// tookEffect tells whether a later version of the object bears the change:
+// either it is as the step wants it, or it still has all that the preview
+// showed, and only the controller has yet to follow.
+func tookEffect(p Preview, pv *corev1.PersistentVolume) bool {
+	if p.Step.After.Mismatch(pv) == "" {
+		return true
+	}
+	return p.After != nil && apiequality.Semantic.DeepEqual(p.After.Spec, pv.Spec) &&
+		maps.Equal(p.After.Annotations, pv.Annotations)
+}
+
+func lost(outcome, cause error, text string) error {
+	kind := KindOutcomeUnknown
+	if errors.Is(outcome, ErrNotApplied) {
+		kind = KindNotApplied
+	}
+	return &Problem{Kind: kind, Text: text, Err: fmt.Errorf("%w: %w", outcome, cause)}
+}
+
+// Seen tells whether a snapshot shows the effect of a step, or something
+// later. Only then may what it says about the volume be relied on.
+func Seen(snap *Snapshot, applied Applied) bool {
+	if applied.Object == nil {
+		return false
+	}
+	v := snap.Volume(applied.Object.Name)
+	switch {
+	case v == nil:
+		// It was there to be changed, so its absence is the later news.
+		return snap.Known(PersistentVolumes, "")
+	case v.Object.UID != applied.Object.UID:
+		return true
+	}
+	order, err := resourceversion.CompareResourceVersion(v.Object.ResourceVersion, applied.ResourceVersion)
+	if err != nil {
+		// Versions that are not numbers have no order.
+		return v.Object.ResourceVersion == applied.ResourceVersion
+	}
+	return order >= 0
+}
