@@ -1,0 +1,195 @@
+// Command claimref is a terminal UI for Kubernetes volumes. Installed as
+// kubectl-claimref it is the kubectl plugin of that name.
+//
+// This file reads flags, wires the parts together and turns errors into exit
+// codes; nothing else.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/klog/v2"
+
+	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/ui"
+	"github.com/claimref/claimref/views"
+)
+
+// version is set by the linker.
+var version = "unknown"
+
+// drainTimeout is how long a write that is on its way is waited for after
+// the screen has gone.
+const drainTimeout = 35 * time.Second
+
+// gcPercent is how much may be left behind before it is collected, in percent
+// of what is in use.
+const gcPercent = 50
+
+// errInterrupted ends the program with the shell's code for an interrupt.
+var errInterrupted = errors.New("interrupted")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	err := newCommand(os.Stdout).ExecuteContext(ctx)
+	stop()
+	switch {
+	case err == nil:
+	case errors.Is(err, errInterrupted):
+		os.Exit(130)
+	default:
+		fmt.Fprintln(os.Stderr, "claimref: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+// flags are claimref's own; the others are kubectl's.
+type flags struct {
+	kube          *genericclioptions.ConfigFlags
+	allNamespaces bool
+	readOnly      bool
+	dryRun        bool
+	ascii         bool
+	mouse         bool
+	theme         string
+}
+
+func newCommand(out io.Writer) *cobra.Command {
+	f := flags{kube: genericclioptions.NewConfigFlags(true)}
+	name := "claimref"
+	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl-") {
+		name = "kubectl claimref"
+	}
+	cmd := &cobra.Command{
+		Use:   "claimref",
+		Short: "See and re-use Kubernetes volumes, safely",
+		Long: `claimref shows PersistentVolumes, their claims and classes as live tables, and
+walks you through re-using a Released volume. Before anything is written you
+see the difference that it makes, from a dry run by the server.`,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), f) },
+	}
+	cmd.SetOut(out)
+	f.kube.AddFlags(cmd.PersistentFlags())
+	own := cmd.Flags()
+	own.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "show all namespaces (the default, unless --namespace is given)")
+	own.BoolVar(&f.readOnly, "read-only", false, "never write anything")
+	own.BoolVar(&f.dryRun, "dry-run", false, "walk through every action by dry runs of the server only")
+	own.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters only")
+	own.BoolVar(&f.mouse, "mouse", false, "use the mouse (the terminal's own selection then needs shift)")
+	own.StringVar(&f.theme, "theme", "auto", "colours for a dark or a light background: auto, dark, light")
+	cmd.AddCommand(&cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "claimref %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	})
+	return cmd
+}
+
+// backend joins what reads and what writes into what the pages need.
+type backend struct {
+	*kube.Client
+	*kube.Feed
+}
+
+func run(ctx context.Context, f flags) (err error) {
+	if f.theme != "auto" && f.theme != "dark" && f.theme != "light" {
+		return fmt.Errorf("unknown theme %q: use auto, dark or light", f.theme)
+	}
+	if f.readOnly && f.dryRun {
+		return errors.New("--read-only and --dry-run exclude each other: a dry run asks for the right to write")
+	}
+	// Nothing but the program may write on the screen: client-go logs through
+	// klog, and credential plugins get whatever standard error is when the
+	// client is made.
+	klog.SetLogger(logr.Discard())
+	quiet, err := ui.NewQuiet(os.Stderr)
+	if err != nil {
+		return err
+	}
+	terminal := os.Stderr
+	os.Stderr = quiet.File()
+	defer func() { os.Stderr = terminal; err = errors.Join(err, quiet.Close()) }()
+	// Decoding lists leaves much behind; memory is dearer here than time.
+	debug.SetGCPercent(gcPercent)
+
+	client, err := kube.Connect(kube.Config{
+		ClientConfig:  f.kube.ToRawKubeConfigLoader(),
+		Namespace:     *f.kube.Namespace,
+		AllNamespaces: f.allNamespaces,
+		ReadOnly:      f.readOnly,
+		DryRun:        f.dryRun,
+		UserAgent:     "claimref/" + version,
+	})
+	if err != nil {
+		return err
+	}
+	if err := client.Check(ctx); err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithCancel(ctx)
+	feed := client.Watch(ctx)
+	quiet.Hold()
+	err = show(ctx, backend{client, feed}, f, client.Identity())
+	quiet.Release()
+	// The screen is gone; a write that was on its way is waited for, so that
+	// nobody is left in doubt about it.
+	drainErr := client.Drain(drainTimeout)
+	cancel()
+	feed.Wait()
+	return errors.Join(err, drainErr)
+}
+
+func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity) error {
+	namespace := *f.kube.Namespace
+	if f.allNamespaces {
+		namespace = ""
+	}
+	// colorprofile honours NO_COLOR only when it holds a boolean, while the
+	// convention is that any value counts.
+	color := os.Getenv("NO_COLOR") == ""
+	app := views.New(ctx, cluster, views.Options{
+		Identity: id, Namespace: namespace, ReadOnly: f.readOnly, DryRun: f.dryRun,
+		Color: color, ASCII: f.ascii, Mouse: f.mouse,
+		Dark: f.theme != "light", FollowBackground: f.theme == "auto",
+	}, time.Now())
+	opts := []tea.ProgramOption{tea.WithContext(ctx)}
+	if !color {
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	_, err := tea.NewProgram(app, opts...).Run()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, tea.ErrInterrupted):
+		return errInterrupted
+	case ctx.Err() != nil:
+		return nil //nolint:nilerr // a signal asked it to end, which is no failure
+	default:
+		return fmt.Errorf("run the screen: %w", err)
+	}
+}

@@ -1,0 +1,45 @@
+package views
+
+import (
+	"context"
+
+	"github.com/claimref/claimref/actions"
+	"github.com/claimref/claimref/kube"
+)
+
+// Cluster is what the pages need of a cluster. *kube.Client and its feed are
+// behind it in the program.
+type Cluster interface {
+	// Next waits for a snapshot newer than the last one returned.
+	Next(ctx context.Context) (*kube.Snapshot, error)
+	// SetScope names the namespace to read for users who may not read all.
+	SetScope(namespace string)
+	// Plan makes a plan from fresh objects.
+	Plan(ctx context.Context, req actions.Request, snap *kube.Snapshot) (actions.Plan, actions.World, error)
+	// Preview dry-runs a step. The steps before it in done are taken as
+	// carried out, which matters only where nothing is really written.
+	Preview(ctx context.Context, done []actions.Step, step actions.Step) (kube.Preview, error)
+	// Apply carries out what was previewed.
+	Apply(ctx context.Context, p kube.Preview) (kube.Applied, error)
+	// Events and Manifest are read on demand.
+	Events(ctx context.Context, ref actions.Ref) ([]kube.Event, error)
+	Manifest(ctx context.Context, ref actions.Ref) (string, error)
+}
+
+// Options are what the command line decides.
+type Options struct {
+	Identity kube.Identity
+	// Namespace is the namespace shown first; empty for all.
+	Namespace string
+	// ReadOnly: nothing is ever written. DryRun: plans are walked to the end
+	// by dry runs.
+	ReadOnly bool
+	DryRun   bool
+	// Color and ASCII choose how things look; Dark is the first guess, which
+	// the terminal's answer corrects if FollowBackground.
+	Color            bool
+	ASCII            bool
+	Dark             bool
+	FollowBackground bool
+	Mouse            bool
+}

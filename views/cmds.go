@@ -1,0 +1,161 @@
+package views
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/claimref/claimref/actions"
+	"github.com/claimref/claimref/kube"
+)
+
+// Times that a person notices.
+const (
+	// tick is how often ages on the screen are brought up to date.
+	tick = time.Second
+	// readTimeout bounds reads that someone waits for, writeTimeout the one
+	// request that changes something.
+	readTimeout  = 15 * time.Second
+	writeTimeout = 30 * time.Second
+	// settle is how long a diff must have been on screen before a key can
+	// approve it: a key pressed before one could see it approves nothing.
+	settle = 400 * time.Millisecond
+)
+
+// snapshotMsg brings a new snapshot, or the end of the feed.
+type snapshotMsg struct {
+	snap *kube.Snapshot
+	err  error
+}
+
+// tickMsg brings the time.
+type tickMsg time.Time
+
+// Messages of a step page carry its turn, so that an answer to a question
+// that is no longer asked is dropped.
+type (
+	plannedMsg struct {
+		page *stepPage
+		turn int
+		plan actions.Plan
+		next actions.Move
+		// volume is the fresh copy that next was found from.
+		volume *corev1.PersistentVolume
+		err    error
+	}
+	previewedMsg struct {
+		page    *stepPage
+		turn    int
+		preview kube.Preview
+		err     error
+	}
+	settledMsg struct {
+		page *stepPage
+		turn int
+	}
+	appliedMsg struct {
+		page    *stepPage
+		turn    int
+		applied kube.Applied
+		err     error
+	}
+)
+
+// Messages of a details page.
+type (
+	eventsMsg struct {
+		page   *detailsPage
+		turn   int
+		events []kube.Event
+		err    error
+	}
+	manifestMsg struct {
+		page *detailsPage
+		turn int
+		yaml string
+		err  error
+	}
+)
+
+func (s *session) everyTick() tea.Cmd {
+	return s.after(tick, func(t time.Time) tea.Msg { return tickMsg(t) })
+}
+
+// nextSnapshot waits for the next snapshot. Exactly one is outstanding.
+func (s *session) nextSnapshot() tea.Cmd {
+	return func() tea.Msg {
+		snap, err := s.cluster.Next(s.ctx)
+		return snapshotMsg{snap: snap, err: err}
+	}
+}
+
+// plan makes the plan for a request afresh, and finds what is next in it. With
+// undo steps it finds what is next in those instead: they carry their own
+// conditions, and what speaks against the request does not speak against
+// taking it back.
+func (s *session) plan(p *stepPage, req actions.Request, undo []actions.Step) tea.Cmd {
+	turn, snap := p.turn, s.snap
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
+		defer cancel()
+		plan, world, err := s.cluster.Plan(ctx, req, snap)
+		if err != nil {
+			return plannedMsg{page: p, turn: turn, err: err}
+		}
+		steps := plan.Steps
+		if undo != nil {
+			plan, steps = actions.Plan{Request: req, Title: plan.Title, Undo: undo}, undo
+		}
+		return plannedMsg{page: p, turn: turn, plan: plan, next: actions.Next(plan, steps, world), volume: world.Volume}
+	}
+}
+
+func (s *session) preview(p *stepPage, done []actions.Step, step actions.Step) tea.Cmd {
+	turn := p.turn
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
+		defer cancel()
+		preview, err := s.cluster.Preview(ctx, done, step)
+		return previewedMsg{page: p, turn: turn, preview: preview, err: err}
+	}
+}
+
+func (s *session) settledLater(p *stepPage) tea.Cmd {
+	turn := p.turn
+	return s.after(settle, func(time.Time) tea.Msg { return settledMsg{page: p, turn: turn} })
+}
+
+// apply sends the one request that was approved. It is not tied to the
+// program's context: a write that is on its way when the user quits is waited
+// for by main, not torn down.
+func (s *session) apply(p *stepPage, preview kube.Preview) tea.Cmd {
+	turn := p.turn
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), writeTimeout)
+		defer cancel()
+		applied, err := s.cluster.Apply(ctx, preview)
+		return appliedMsg{page: p, turn: turn, applied: applied, err: err}
+	}
+}
+
+func (s *session) readEvents(p *detailsPage, ref actions.Ref) tea.Cmd {
+	turn := p.turn
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
+		defer cancel()
+		events, err := s.cluster.Events(ctx, ref)
+		return eventsMsg{page: p, turn: turn, events: events, err: err}
+	}
+}
+
+func (s *session) readManifest(p *detailsPage, ref actions.Ref) tea.Cmd {
+	turn := p.turn
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
+		defer cancel()
+		yaml, err := s.cluster.Manifest(ctx, ref)
+		return manifestMsg{page: p, turn: turn, yaml: yaml, err: err}
+	}
+}

@@ -1,0 +1,134 @@
+package views
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/claimref/claimref/ui"
+)
+
+// Bindings implements ui.Page. While the filter has the focus only the keys
+// that leave it, and those that move the bar, are bound.
+func (p *listPage[T]) Bindings() []ui.Binding {
+	if p.typing {
+		return p.typingBindings()
+	}
+	keys := p.kind.keys(p)
+	keys = append(
+		keys,
+		ui.Binding{Keys: []string{"/"}, Title: "filter", Help: "filter as you type; enter keeps it, esc clears it", Group: "Table", Hint: true, Do: p.startTyping},
+		ui.Binding{Keys: []string{"s"}, Title: "sort", Help: "choose the column to sort by; again to turn it around", Group: "Table", Hint: true, Do: p.openSort},
+		ui.Binding{Keys: []string{"n"}, Title: "namespace", Help: "show one namespace, or all", Group: "Table", Hint: true, Do: p.openNamespaces},
+		ui.Binding{Keys: []string{"w"}, Title: "wide", Help: "show more columns", Group: "Table", Hint: true, Do: p.toggleWide},
+		ui.Binding{Keys: []string{"Y"}, Title: "copy names", Help: "copy the names of the marked rows, or of the selected one", Group: "Table", Disabled: p.needSelection, Do: p.copyNames},
+		ui.Binding{Keys: []string{"b", "-"}, Title: "back", Help: "back to where the last jump came from", Group: "Jump", Disabled: p.needTrail, Do: p.jumpBack},
+		ui.Binding{Keys: []string{"esc"}, Title: "clear", Help: "clear the filter, then the marks", Group: "Table", Disabled: p.needClear, Do: p.clear},
+	)
+	return append(keys, p.table.Bindings()...)
+}
+
+func (p *listPage[T]) typingBindings() []ui.Binding {
+	move := func(d int) func() tea.Cmd {
+		return func() tea.Cmd { p.table.Move(d); return nil }
+	}
+	return []ui.Binding{
+		{Keys: []string{"enter"}, Title: "keep", Help: "keep the filter", Group: "Filter", Hint: true, Always: true, Do: p.stopTyping},
+		{Keys: []string{"esc"}, Title: "clear", Help: "clear the filter", Group: "Filter", Hint: true, Always: true, Do: p.clear},
+		{Keys: []string{"down"}, Title: "next", Help: "next row", Group: "Filter", Always: true, Do: move(1)},
+		{Keys: []string{"up"}, Title: "previous", Help: "previous row", Group: "Filter", Always: true, Do: move(-1)},
+	}
+}
+
+// needSelection is why a key that acts on a row can't be used now.
+func (p *listPage[T]) needSelection() string {
+	if _, ok := p.selected(); !ok {
+		return "nothing is selected"
+	}
+	return ""
+}
+
+func (p *listPage[T]) needTrail() string {
+	if len(p.trail) == 0 {
+		return "no jump to go back from"
+	}
+	return ""
+}
+
+func (p *listPage[T]) needClear() string {
+	if p.query.text == "" && len(p.table.Marked()) == 0 {
+		return "no filter and no marks to clear; q quits"
+	}
+	return ""
+}
+
+func (p *listPage[T]) startTyping() tea.Cmd {
+	p.typing = true
+	p.input.Focus()
+	return nil
+}
+
+func (p *listPage[T]) stopTyping() tea.Cmd {
+	p.typing = false
+	p.input.Blur()
+	return nil
+}
+
+// clear takes back one thing at a time: the filter first, then the marks.
+func (p *listPage[T]) clear() tea.Cmd {
+	if p.typing || p.query.text != "" {
+		p.input.SetValue("")
+		p.setQuery("")
+		return p.stopTyping()
+	}
+	p.table.ClearMarks()
+	return nil
+}
+
+func (p *listPage[T]) toggleWide() tea.Cmd {
+	p.wide = !p.wide
+	if !p.wide && p.columns[p.sort].wide {
+		p.sort, p.desc = 0, false
+		p.rebuild()
+	}
+	p.setColumns()
+	return nil
+}
+
+func (p *listPage[T]) openSort() tea.Cmd {
+	entries := make([]ui.Entry, 0, len(p.shown))
+	for _, i := range p.shown {
+		note := ""
+		if i == p.sort {
+			note = "ascending now"
+			if p.desc {
+				note = "descending now"
+			}
+		}
+		entries = append(entries, ui.Entry{
+			Title: p.columns[i].Title, Note: note,
+			Do: func() tea.Cmd { p.setSort(i); return nil },
+		})
+	}
+	p.nav.Open(ui.NewPicker("Sort "+strings.ToLower(p.kind.title)+" by", entries, ui.PickerOptions{}))
+	return nil
+}
+
+func (p *listPage[T]) openNamespaces() tea.Cmd { return p.session.openNamespaces() }
+
+func (p *listPage[T]) copyNames() tea.Cmd {
+	var names []string
+	for _, r := range p.rows {
+		if p.table.IsMarked(p.kind.id(r)) {
+			names = append(names, p.kind.name(r))
+		}
+	}
+	if len(names) == 0 {
+		r, ok := p.selected()
+		if !ok {
+			return nil
+		}
+		names = append(names, p.kind.name(r))
+	}
+	return p.nav.Copy(count(len(names), "name"), strings.Join(names, "\n"))
+}

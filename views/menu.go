@@ -1,0 +1,152 @@
+package views
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/claimref/claimref/actions"
+	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/ui"
+)
+
+// openActions shows what can be done with a volume, and why the rest can't.
+func (s *session) openActions(v *kube.Volume) tea.Cmd {
+	if v == nil {
+		return nil
+	}
+	entries := s.offerEntries(s.offers(v), v)
+	s.nav.Open(ui.NewMenu("Actions on "+v.Object.Name+" ("+string(v.State.Phase)+")", entries))
+	return nil
+}
+
+// openPolicy shows the part of the actions that sets the policy.
+func (s *session) openPolicy(v *kube.Volume) tea.Cmd {
+	if v == nil {
+		return nil
+	}
+	var offers []actions.Offer
+	for _, o := range s.offers(v) {
+		if o.Request.Verb == actions.SetPolicy {
+			offers = append(offers, o)
+		}
+	}
+	title := "Reclaim policy of " + v.Object.Name + " (now " + string(v.Object.Spec.PersistentVolumeReclaimPolicy) + ")"
+	s.nav.Open(ui.NewMenu(title, s.offerEntries(offers, v)))
+	return nil
+}
+
+// offers are the actions for a volume as it is seen now. What is seen may be
+// old: each plan is made again from fresh objects before anything is written.
+func (s *session) offers(v *kube.Volume) []actions.Offer {
+	return actions.Offers(v.Object, s.snap.World(v.Object.Name))
+}
+
+func (s *session) offerEntries(offers []actions.Offer, v *kube.Volume) []ui.Entry {
+	entries := make([]ui.Entry, 0, len(offers))
+	for _, o := range offers {
+		do := func() tea.Cmd { return s.openStep(o.Request) }
+		if o.NeedsClaim {
+			do = func() tea.Cmd { return s.chooseClaim(o.Request, v) }
+		}
+		disabled := o.Disabled
+		if s.opts.ReadOnly {
+			disabled = "started with --read-only: nothing is written"
+		}
+		entries = append(entries, ui.Entry{Key: offerKey(o), Title: o.Title, Note: o.Note, Disabled: disabled, Do: do})
+	}
+	return entries
+}
+
+// offerKey is the letter of an offer in the menu.
+func offerKey(o actions.Offer) string {
+	switch r := o.Request; {
+	case r.Verb == actions.Reserve && o.NeedsClaim:
+		return "o"
+	case r.Verb == actions.Reserve:
+		return "r"
+	case r.Verb == actions.Unreserve:
+		return "u"
+	case r.Policy == corev1.PersistentVolumeReclaimRetain:
+		return "p"
+	default:
+		return "d"
+	}
+}
+
+// chooseClaim lets the user pick the claim to reserve for, or type one that
+// may not exist yet.
+func (s *session) chooseClaim(req actions.Request, v *kube.Volume) tea.Cmd {
+	if s.readState(kube.PersistentVolumeClaims).Phase == kube.Loading {
+		s.nav.Notify(ui.Notice, "The claims are still being read; try again in a moment.")
+		return nil
+	}
+	choose := func(key actions.ClaimKey) func() tea.Cmd {
+		req := req
+		req.Claim = key
+		return func() tea.Cmd { return s.openStep(req) }
+	}
+	world := s.snap.World(v.Object.Name)
+	var waiting, others []ui.Entry
+	for _, c := range s.snap.Claims {
+		key := actions.ClaimKey{Namespace: c.Object.Namespace, Name: c.Object.Name}
+		e := ui.Entry{Title: key.String(), Note: claimNote(c), Do: choose(key)}
+		// Claims that wait for a volume are who one reserves for; the others
+		// are listed behind them, with the reason why not.
+		if c.State.Phase == kube.Pending {
+			waiting = append(waiting, e)
+			continue
+		}
+		if plan := actions.Make(withClaim(req, key), world); plan.Blocked() != "" {
+			e.Disabled = plan.Blocked()
+		}
+		others = append(others, e)
+	}
+	s.nav.Open(ui.NewPicker("Reserve "+v.Object.Name+" for claim", append(waiting, others...), ui.PickerOptions{
+		Placeholder: "pick one, or type namespace/name",
+		Free:        func(text string) (ui.Entry, string) { return s.typedClaim(text, v, choose) },
+	}))
+	return nil
+}
+
+func withClaim(req actions.Request, key actions.ClaimKey) actions.Request {
+	req.Claim = key
+	return req
+}
+
+// typedClaim offers a claim that was typed. Without a namespace the one that
+// is shown is meant, or that of the volume's former claim.
+func (s *session) typedClaim(text string, v *kube.Volume, choose func(actions.ClaimKey) func() tea.Cmd) (ui.Entry, string) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ui.Entry{}, ""
+	}
+	ns, name, found := strings.Cut(text, "/")
+	if !found {
+		ns, name = s.namespace, text
+		if ns == "" {
+			ns = volumeNamespace(v)
+		}
+	}
+	if ns == "" || name == "" {
+		return ui.Entry{}, "type namespace/name"
+	}
+	if s.claimNamed(ns, name) != nil {
+		return ui.Entry{}, ""
+	}
+	key := actions.ClaimKey{Namespace: ns, Name: name}
+	note := "does not exist yet"
+	if !s.snap.Known(kube.PersistentVolumeClaims, ns) {
+		note = "may or may not exist: claims there can't be seen"
+	}
+	return ui.Entry{Title: key.String(), Note: note, Do: choose(key)}, ""
+}
+
+func claimNote(c *kube.Claim) string {
+	note := string(c.State.Phase)
+	if name := c.Object.Spec.VolumeName; name != "" {
+		note += " on " + name
+	}
+	return note + ", asks for " + storage(c.Object.Spec.Resources.Requests) + " " + modes(c.Object.Spec.AccessModes)
+}
