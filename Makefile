@@ -40,8 +40,9 @@ e2e-full: build ## the end-to-end tests with their long sweeps
 playground: build ## open claimref on a real control plane with scenarios to play
 	cd test && $(GO) run ./cmd/binaries && $(GO) run ./cmd/playground
 
-bench: ## benchmarks: as ratios, where they are of use
+bench: build ## benchmarks, the program on a real control plane among them
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+	cd test && $(GO) run ./cmd/binaries && $(GO) test -run '^$$' -bench . ./e2e
 
 lint: $(LINTER) ## run the linters
 	$(LINTER) run ./...

@@ -25,7 +25,7 @@ type App struct {
 func New(ctx context.Context, cluster Cluster, opts Options, now time.Time) *App {
 	s := &session{
 		ctx: ctx, cluster: cluster, opts: opts,
-		after: tea.Tick, snap: &kube.Snapshot{}, now: now, namespace: opts.Namespace,
+		after: timer(ctx), snap: &kube.Snapshot{}, now: now, namespace: opts.Namespace,
 	}
 	s.volumes = newListPage(s, volumesKind())
 	s.claims = newListPage(s, claimsKind())

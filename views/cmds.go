@@ -79,6 +79,23 @@ type (
 	}
 )
 
+// timer is tea.Tick, but for a timer that ends with the program: the one that
+// is running when the user quits must not outlive the screen.
+func timer(ctx context.Context) func(time.Duration, func(time.Time) tea.Msg) tea.Cmd {
+	return func(d time.Duration, msg func(time.Time) tea.Msg) tea.Cmd {
+		return func() tea.Msg {
+			t := time.NewTimer(d)
+			defer t.Stop()
+			select {
+			case now := <-t.C:
+				return msg(now)
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
 func (s *session) everyTick() tea.Cmd {
 	return s.after(tick, func(t time.Time) tea.Msg { return tickMsg(t) })
 }

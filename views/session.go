@@ -24,7 +24,7 @@ type session struct {
 	cluster Cluster
 	opts    Options
 	nav     ui.Nav
-	// after is tea.Tick, but in tests, where time stands still.
+	// after makes a command that waits; in tests time stands still.
 	after func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 
 	// snap is never nil: before the first one came it is empty.
