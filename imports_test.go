@@ -42,7 +42,9 @@ func foreign() map[string][]string {
 }
 
 // noScreens are the packages that know nothing of how things are drawn.
-func noScreens() []string { return []string{"kube", "actions", "kube/binding", "kube/sandbox", "assets"} }
+func noScreens() []string {
+	return []string{"kube", "actions", "kube/binding", "kube/sandbox", "assets"}
+}
 
 // TestImports keeps the arrows of the design: it parses every file that is
 // built into the program.

@@ -159,10 +159,13 @@ func flatten(screen string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "─", " ").Replace(screen)), " ")
 }
 
+// contains says whether a text is on a screen, across line breaks.
+func contains(screen, text string) bool { return strings.Contains(flatten(screen), text) }
+
 // waitSentence waits for a text that may be broken across lines.
 func (a *app) waitSentence(text string) string {
 	a.t.Helper()
 	return a.WaitUntil(text, settleTimeout, func(screen string) bool {
-		return strings.Contains(flatten(screen), text)
+		return contains(screen, text)
 	})
 }
