@@ -48,8 +48,8 @@ func (s *session) volumeStory(v *kube.Volume) []ui.Span {
 		s.tellBoundVolume(&t, v)
 	case kube.Failed:
 		t.warn(ui.Bad, "Failed"+s.ago(pv)+": "+orText(pv.Status.Message, "the controller gave no message")+".")
-		t.say("The controller could not reclaim it after its claim " + claimOf(pv) + " went, and tries again.")
 		s.tellPolicy(&t, v)
+		t.say("Its claim " + claimOf(pv) + " went, the controller could not reclaim it, and tries again.")
 	default:
 		t.say("The controller has not looked at it yet.")
 	}
@@ -179,7 +179,8 @@ func (s *session) claimStory(c *kube.Claim) []ui.Span {
 	case kube.Lost:
 		t.warn(ui.Bad, "Lost: "+lostCause(c)+".")
 	case kube.Bound:
-		t.say("Bound to volume " + pvc.Spec.VolumeName + ", " + users(c.Users, c.UsersKnown) + ".")
+		// The row names the volume; the room here is for what it does not say.
+		t.say("Bound, " + users(c.Users, c.UsersKnown) + ".")
 		if c.ModesDiffer {
 			t.warn(ui.Warn, "Its spec says "+modes(pvc.Spec.AccessModes)+", its volume "+modes(pvc.Status.AccessModes)+": the scheduler goes by the first, the kubelet by the second.")
 		}

@@ -160,7 +160,7 @@ func TestClaimStory(t *testing.T) {
 	}{
 		"bound": {
 			claim: pvc("a", "b", corev1.ClaimBound, "v"), volumes: []*corev1.PersistentVolume{held},
-			want: []string{"Bound to volume v", "the data die with this claim"},
+			want: []string{"Bound, used by nobody", "the data die with this claim"},
 		},
 		"modes differ": {
 			claim: pvc("a", "b", corev1.ClaimBound, "v", func(c *corev1.PersistentVolumeClaim) {

@@ -1,0 +1,78 @@
+package views
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/claimref/claimref/kube"
+)
+
+// many is a cluster of n bound volumes and their claims.
+func many(n int) kube.Objects {
+	objects := kube.Objects{Classes: shop().Classes}
+	for i := range n {
+		claim, volume := fmt.Sprintf("data-%06d", i), fmt.Sprintf("pvc-%06d-13ff-11e7-a430-5254001ba551", i)
+		objects.Volumes = append(objects.Volumes, pv(volume, corev1.VolumeBound, claimedBy("ns", claim, "pvc-ns-"+claim)))
+		objects.Claims = append(objects.Claims, pvc("ns", claim, corev1.ClaimBound, volume))
+	}
+	return objects
+}
+
+func benchApp(b *testing.B, n int) *App {
+	b.Helper()
+	app := New(b.Context(), &fakeCluster{}, Options{Identity: kube.Identity{Context: "c", User: "u"}, Color: true, Dark: true}, noon())
+	app.after = func(time.Duration, func(time.Time) tea.Msg) tea.Cmd { return nil }
+	app.Update(tea.WindowSizeMsg{Width: 160, Height: 45})
+	snap := kube.NewSnapshot(many(n))
+	app.Update(snapshotMsg{snap: snap})
+	return app
+}
+
+// BenchmarkKey is a key press and the frame that it leads to.
+func BenchmarkKey(b *testing.B) {
+	for _, n := range []int{100, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			app := benchApp(b, n)
+			keys := []tea.KeyPressMsg{keyMsg("j"), keyMsg("k"), keyMsg("pgdown"), keyMsg("G"), keyMsg("g")}
+			for i := 0; b.Loop(); i++ {
+				app.Update(keys[i%len(keys)])
+				_ = app.View()
+			}
+		})
+	}
+}
+
+// BenchmarkFilterKey is a keystroke in the filter, over all rows.
+func BenchmarkFilterKey(b *testing.B) {
+	for _, n := range []int{100, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			app := benchApp(b, n)
+			texts := []string{"9", "99", "phase:bound 7", "policy:delete", "nothing at all"}
+			for i := 0; b.Loop(); i++ {
+				app.volumes.setQuery(texts[i%len(texts)])
+				_ = app.View()
+			}
+		})
+	}
+}
+
+// BenchmarkSnapshot is a snapshot in which one volume changed, and the frame
+// that shows it.
+func BenchmarkSnapshot(b *testing.B) {
+	for _, n := range []int{100, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			app := benchApp(b, n)
+			snap := *app.snap
+			for b.Loop() {
+				next := snap
+				next.Revision = app.snap.Revision + 1
+				app.Update(snapshotMsg{snap: &next})
+				_ = app.View()
+			}
+		})
+	}
+}
