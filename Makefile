@@ -30,11 +30,11 @@ test: ## unit, screen and in-process tests: all that needs only Go
 	$(GO) test $(RACE) ./...
 
 e2e: build ## end-to-end tests on a real control plane, which is built once
-	cd test && $(GO) run ./cmd/build-controlplane
+	cd test && $(GO) run ./cmd/binaries
 	cd test && $(GO) test $(RACE) -count=1 -timeout 40m ./...
 
 e2e-full: build ## the end-to-end tests with their long sweeps
-	cd test && $(GO) run ./cmd/build-controlplane
+	cd test && $(GO) run ./cmd/binaries
 	cd test && CLAIMREF_E2E=full $(GO) test $(RACE) -count=1 -timeout 80m ./...
 
 playground: build ## open claimref on a real control plane with scenarios to play
