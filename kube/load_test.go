@@ -94,9 +94,6 @@ func fill(tb testing.TB, j *join) {
 // TestMemory holds the join to a part of the memory budget: what is left is
 // for the runtime, the client and the screen.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes 48,000 objects")
-	}
 	heap := func() uint64 {
 		runtime.GC()
 		runtime.GC()

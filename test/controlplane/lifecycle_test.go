@@ -67,9 +67,6 @@ func TestPause(t *testing.T) {
 // TestNothingLeft starts a control plane of its own, with the default timing,
 // and looks for what it leaves.
 func TestNothingLeft(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a second control plane")
-	}
 	before := goleak.IgnoreCurrent()
 	logs := t.TempDir()
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{LogDir: logs})

@@ -86,3 +86,20 @@ func eventually(t *testing.T, what string, condition func(context.Context) (seen
 		t.Fatalf("wait for %s: %v; last seen: %s", what, err, last)
 	}
 }
+
+// killedEnv makes the test binary a process that starts a control plane, says
+// where, and waits to be killed.
+const killedEnv = "CLAIMREF_TEST_TO_BE_KILLED"
+
+func waitToBeKilled(ctx context.Context) error {
+	cp, err := controlplane.Start(ctx, controlplane.Options{})
+	if err != nil {
+		return err
+	}
+	if _, err := cp.StartProvisioner(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stdout, cp.Dir())
+	<-ctx.Done()
+	return cp.Stop()
+}

@@ -2,10 +2,12 @@ package scenarios
 
 import (
 	"context"
-	"embed"
 	"fmt"
+	"slices"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/claimref/claimref/assets"
 )
 
 // Scenarios that are stories of their own.
@@ -19,29 +21,33 @@ const (
 	SinglePod = "single-pod"
 )
 
-const extension = ".yaml"
-
-//go:embed *.yaml
-var manifests embed.FS
-
 // All returns the names of all scenarios, in the order in which they can be
 // loaded into one cluster: later ones use classes and volumes of earlier ones.
-func All() []string {
-	return []string{
-		Reuse, Dynamic, SinglePod,
-		"available", "reserved", "released", "failed", "terminating", "lost", "pending", "bound",
+func All() ([]string, error) {
+	all, err := assets.Scenarios()
+	if err != nil {
+		return nil, err
 	}
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = s.Name
+	}
+	return names, nil
 }
 
 // Load loads scenarios into a cluster in the given order. They need the
 // controllers, the folders provisioner and a node n1.
 func Load(ctx context.Context, config *rest.Config, names ...string) error {
+	all, err := assets.Scenarios()
+	if err != nil {
+		return err
+	}
 	for _, name := range names {
-		manifest, err := manifests.ReadFile(name + extension)
-		if err != nil {
-			return fmt.Errorf("load scenario %s: %w", name, err)
+		i := slices.IndexFunc(all, func(s assets.Scenario) bool { return s.Name == name })
+		if i < 0 {
+			return fmt.Errorf("load scenario %s: there is no such scenario", name)
 		}
-		if err := Apply(ctx, config, manifest); err != nil {
+		if err := Apply(ctx, config, all[i].Manifest); err != nil {
 			return fmt.Errorf("load scenario %s: %w", name, err)
 		}
 	}

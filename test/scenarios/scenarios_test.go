@@ -3,7 +3,6 @@ package scenarios_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,26 +16,9 @@ import (
 	"github.com/claimref/claimref/test/scenarios"
 )
 
-func TestAllIsComplete(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, file := range files {
-		files[i] = strings.TrimSuffix(file, ".yaml")
-	}
-	if all := slices.Sorted(slices.Values(scenarios.All())); !slices.Equal(files, all) {
-		t.Errorf("there are files %q, but scenarios %q", files, all)
-	}
-}
-
 // TestStates loads everything and checks that the volumes, claims and pods get
 // into the states that the manifests are about.
 func TestStates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a control plane")
-	}
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{BinderSyncPeriod: time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +34,11 @@ func TestStates(t *testing.T) {
 	if _, err := cp.StartProvisioner(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := scenarios.Load(t.Context(), cp.Config(controlplane.Admin), scenarios.All()...); err != nil {
+	all, err := scenarios.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scenarios.Load(t.Context(), cp.Config(controlplane.Admin), all...); err != nil {
 		t.Fatal(err)
 	}
 	var wrong []string

@@ -82,6 +82,10 @@ func run(args []string) (code int, err error) {
 func parse(args []string) (options, error) {
 	var o options
 	var names string
+	all, err := scenarios.All()
+	if err != nil {
+		return options{}, err
+	}
 	flags := flag.NewFlagSet("playground", flag.ContinueOnError)
 	flags.Usage = func() {
 		fmt.Fprintf(flags.Output(), "Usage: playground [flags] [--] [command ...]\n\n")
@@ -91,7 +95,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.user, "user", controlplane.Admin, "user to act as: admin, storage-admin, viewer, app-dev, claims-only, nobody or any other name")
 	flags.StringVar(&o.logDir, "logs", "", "folder to keep the logs of the control plane in")
 	flags.DurationVar(&o.binderSync, "binder-sync", controlplane.DefaultBinderSyncPeriod, "how often the volume binder looks at everything again")
-	flags.StringVar(&names, "scenarios", strings.Join(scenarios.All(), ","), "scenarios to load")
+	flags.StringVar(&names, "scenarios", strings.Join(all, ","), "scenarios to load")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}

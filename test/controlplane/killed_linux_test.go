@@ -3,10 +3,8 @@ package controlplane_test
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,32 +12,9 @@ import (
 	"github.com/claimref/claimref/test/controlplane"
 )
 
-// killedEnv makes the test binary a process that starts a control plane, says
-// where, and waits to be killed.
-const killedEnv = "CLAIMREF_TEST_TO_BE_KILLED"
-
-func waitToBeKilled(ctx context.Context) error {
-	cp, err := controlplane.Start(ctx, controlplane.Options{})
-	if err != nil {
-		return err
-	}
-	if _, err := cp.StartProvisioner(ctx); err != nil {
-		return err
-	}
-	fmt.Fprintln(os.Stdout, cp.Dir())
-	<-ctx.Done()
-	return cp.Stop()
-}
-
 // TestKilled kills a process that runs a control plane, and looks for what it
 // leaves.
 func TestKilled(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux ends processes with their parent")
-	}
-	if testing.Short() {
-		t.Skip("starts a second control plane")
-	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), killedEnv+"=1")
 	cmd.Stderr = os.Stderr
