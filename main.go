@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/klog/v2"
 
@@ -49,13 +51,20 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	err := newCommand(os.Stdout).ExecuteContext(ctx)
 	stop()
+	os.Exit(exitCode(err, os.Stderr))
+}
+
+// exitCode says what went wrong, and returns the code for it. An interrupt
+// needs no words, unless something else went wrong with it.
+func exitCode(err error, out io.Writer) int {
 	switch {
 	case err == nil:
-	case errors.Is(err, errInterrupted):
-		os.Exit(130)
+		return 0
+	case errors.Is(err, errInterrupted) && err.Error() == errInterrupted.Error():
+		return 130
 	default:
-		fmt.Fprintln(os.Stderr, "claimref: "+err.Error())
-		os.Exit(1)
+		fmt.Fprintln(out, "claimref: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+		return 1
 	}
 }
 
@@ -86,7 +95,7 @@ see the difference that it makes, from a dry run by the server.`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), f) },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), f, kubectlFlags(cmd.Flags())) },
 	}
 	cmd.SetOut(out)
 	f.kube.AddFlags(cmd.PersistentFlags())
@@ -115,7 +124,30 @@ type backend struct {
 	*kube.Feed
 }
 
-func run(ctx context.Context, f flags) (err error) {
+// kubectlFlags are the flags by which kubectl reaches the same cluster as the
+// same user. Secrets are left out: what is copied gets about.
+func kubectlFlags(given *pflag.FlagSet) []string {
+	var out []string
+	for _, name := range []string{
+		"kubeconfig", "context", "cluster", "user", "server", "as", "as-group", "as-uid",
+		"certificate-authority", "client-certificate", "client-key", "tls-server-name", "insecure-skip-tls-verify",
+	} {
+		flag := given.Lookup(name)
+		if flag == nil || !flag.Changed {
+			continue
+		}
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			out = append(out, "--"+name+"="+value)
+		}
+	}
+	return out
+}
+
+func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	if f.theme != "auto" && f.theme != "dark" && f.theme != "light" {
 		return fmt.Errorf("unknown theme %q: use auto, dark or light", f.theme)
 	}
@@ -154,17 +186,24 @@ func run(ctx context.Context, f flags) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	feed := client.Watch(ctx)
 	quiet.Hold()
-	err = show(ctx, backend{client, feed}, f, client.Identity())
+	err = show(ctx, backend{client, feed}, f, client.Identity(), kubectl)
 	quiet.Release()
-	// The screen is gone; a write that was on its way is waited for, so that
-	// nobody is left in doubt about it.
+	// The screen is gone; a write that was on its way is waited for, and what
+	// became of it is said, so that nobody is left in doubt.
+	writing := client.Writing()
+	if writing {
+		fmt.Fprintln(terminal, "claimref: waiting for the answer to a request that is on its way…")
+	}
 	drainErr := client.Drain(drainTimeout)
+	if writing && drainErr == nil {
+		fmt.Fprintln(terminal, "claimref: the change was made")
+	}
 	cancel()
 	feed.Wait()
 	return errors.Join(err, drainErr)
 }
 
-func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity) error {
+func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity, kubectl []string) error {
 	namespace := *f.kube.Namespace
 	if f.allNamespaces {
 		namespace = ""
@@ -172,8 +211,12 @@ func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity)
 	// colorprofile honours NO_COLOR only when it holds a boolean, while the
 	// convention is that any value counts.
 	color := os.Getenv("NO_COLOR") == ""
+	if id.Context != "" && !slices.ContainsFunc(kubectl, func(flag string) bool { return strings.HasPrefix(flag, "--context=") }) {
+		kubectl = append([]string{"--context=" + id.Context}, kubectl...)
+	}
 	app := views.New(ctx, cluster, views.Options{
-		Identity: id, Namespace: namespace, ReadOnly: f.readOnly, DryRun: f.dryRun,
+		KubectlFlags: kubectl,
+		Identity:     id, Namespace: namespace, ReadOnly: f.readOnly, DryRun: f.dryRun,
 		Color: color, ASCII: f.ascii, Mouse: f.mouse,
 		Dark: f.theme != "light", FollowBackground: f.theme == "auto",
 	}, time.Now())

@@ -2,13 +2,16 @@ package actions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 // Kubectl writes the plan as shell commands with comments, to be run one at a
-// time. What it prints is safe to paste, whatever the objects are called.
-func (p Plan) Kubectl() string {
+// time. What it prints is safe to paste, whatever the objects are called. The
+// flags say which cluster is meant, and as whom: the shell that it is pasted
+// into may have another one in mind.
+func (p Plan) Kubectl(flags ...string) string {
 	var b strings.Builder
 	comment(&b, p.Title)
 	if reason := p.Blocked(); reason != "" {
@@ -30,8 +33,8 @@ func (p Plan) Kubectl() string {
 		comment(&b, fmt.Sprintf("Step %d of %d: %s", i+1, len(p.Steps), s.Title))
 		comment(&b, "Why: "+s.Why)
 		comment(&b, "Before: "+s.Before.String())
-		comment(&b, "Preview: "+s.command("--dry-run=server -o yaml"))
-		b.WriteString(s.command("") + "\n")
+		comment(&b, "Preview: "+s.command(flags, "--dry-run=server", "-o", "yaml"))
+		b.WriteString(s.command(flags) + "\n")
 		comment(&b, "After: "+s.After.String())
 		if s.Then != "" {
 			comment(&b, s.Then)
@@ -42,7 +45,7 @@ func (p Plan) Kubectl() string {
 		comment(&b, "To undo:")
 		for _, s := range p.Undo {
 			comment(&b, "  "+s.Title+", if: "+s.Before.String())
-			comment(&b, "  "+s.command(""))
+			comment(&b, "  "+s.command(flags))
 		}
 		if p.UndoNote != "" {
 			comment(&b, "  "+p.UndoNote)
@@ -53,16 +56,16 @@ func (p Plan) Kubectl() string {
 
 // command is one kubectl call. The patch carries no resourceVersion, which
 // nobody can know in advance: the comment above says what must hold instead.
-func (s Step) command(options string) string {
-	name := "pv " + quote(s.Target.Name)
+func (s Step) command(flags []string, options ...string) string {
+	object := []string{"pv", s.Target.Name}
 	if strings.HasPrefix(s.Target.Name, "-") {
-		name = quote("pv/" + s.Target.Name)
+		object = []string{"pv/" + s.Target.Name}
 	}
-	parts := []string{"kubectl patch", name, "--type=merge"}
-	if options != "" {
-		parts = append(parts, options)
+	words := slices.Concat([]string{"kubectl"}, flags, []string{"patch"}, object, []string{"--type=merge"}, options, []string{"-p", string(s.Patch)})
+	for i, word := range words {
+		words[i] = quote(word)
 	}
-	return strings.Join(append(parts, "-p", quote(string(s.Patch))), " ")
+	return strings.Join(words, " ")
 }
 
 // String describes the condition in a few words.
@@ -87,9 +90,10 @@ func (c VolumeCondition) String() string {
 // harmless, else in single quotes.
 func quote(word string) string {
 	harmful := func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-", r)
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-=", r)
 	}
-	if word != "" && !strings.ContainsFunc(word, harmful) {
+	// Some shells look up a word that begins with an equals sign.
+	if word != "" && word[0] != '=' && !strings.ContainsFunc(word, harmful) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -25,7 +25,7 @@ func Make(req Request, w World) Plan {
 		}
 	}
 	if d.blocked() {
-		d.plan.Steps, d.plan.Undo, d.plan.UndoNote, d.plan.Confirm = nil, nil, "", ""
+		d.plan.Steps, d.plan.Undo, d.plan.UndoNote = nil, nil, ""
 	}
 	return d.plan
 }

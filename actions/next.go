@@ -35,7 +35,7 @@ func Next(p Plan, steps []Step, w World) Move {
 			return s.act(i, w)
 		case after == "":
 			continue
-		case !change && s.After.anyPhase().Mismatch(pv) == "":
+		case !change && s.After.AnyPhase().Mismatch(pv) == "":
 			return Move{Kind: Wait, Step: i, Reason: after}
 		case before != "":
 			return Move{Kind: Halt, Step: i, Reason: before}
@@ -71,7 +71,9 @@ func (r Ref) missing(pv *corev1.PersistentVolume) string {
 	return ""
 }
 
-func (c VolumeCondition) anyPhase() VolumeCondition {
+// AnyPhase is the condition without the phase, which is the controller's to
+// bring: what is left is there as soon as the request is accepted.
+func (c VolumeCondition) AnyPhase() VolumeCondition {
 	c.Phases = nil
 	return c
 }

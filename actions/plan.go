@@ -136,6 +136,9 @@ type Step struct {
 	After VolumeCondition `json:"after"`
 	// Then says what will happen next, in a sentence.
 	Then string `json:"then,omitempty"`
+	// Confirm is the word that must be typed before this step is sent, since
+	// it exposes or destroys data. Empty where a key press is enough.
+	Confirm string `json:"confirm,omitempty"`
 }
 
 // Plan is what will be done for a request, in order.
@@ -149,9 +152,6 @@ type Plan struct {
 	// what an undo cannot bring back.
 	Undo     []Step `json:"undo,omitempty"`
 	UndoNote string `json:"undoNote,omitempty"`
-	// Confirm is the word that must be typed before the first write. Empty
-	// where a key press is enough.
-	Confirm string `json:"confirm,omitempty"`
 }
 
 // MoveKind says what Next found.

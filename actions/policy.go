@@ -64,6 +64,8 @@ func (d *draft) toRetain(now corev1.PersistentVolumeReclaimPolicy) {
 			Patch:  policyPatch(corev1.PersistentVolumeReclaimDelete),
 			Before: d.boundAs(corev1.PersistentVolumeReclaimRetain),
 			After:  VolumeCondition{Policy: corev1.PersistentVolumeReclaimDelete},
+			// As on the way there: Delete is typed, not pressed.
+			Confirm: d.pv.Name,
 		}}
 		d.plan.UndoNote = "An undo is possible while the volume stays Bound to the same claim"
 	}
@@ -78,7 +80,6 @@ func (d *draft) toDelete(now corev1.PersistentVolumeReclaimPolicy) {
 		return
 	}
 	claim := keyOf(d.pv.Spec.ClaimRef)
-	d.plan.Confirm = d.pv.Name
 	d.warn("dies-with-claim",
 		fmt.Sprintf("With Delete the volume and its data go when claim %s goes", claim),
 		"Keep Retain for data that must survive their claim")
@@ -91,6 +92,8 @@ func (d *draft) toDelete(now corev1.PersistentVolumeReclaimPolicy) {
 		Before: d.boundAs(now),
 		After:  VolumeCondition{Policy: corev1.PersistentVolumeReclaimDelete},
 		Then:   "Whoever deletes claim " + claim.String() + " deletes the data",
+		// The data will hang on a claim that anybody may delete.
+		Confirm: d.pv.Name,
 	}}
 	if now != corev1.PersistentVolumeReclaimRetain {
 		d.plan.UndoNote = fmt.Sprintf("There is no undo: %s is not brought back, as it can destroy data", now)

@@ -25,6 +25,7 @@ func (d *draft) reservable() {
 	d.notTerminating()
 	d.notRecycling()
 	d.notBound("to reserve the volume would turn that claim Lost")
+	d.claimsRead("whether one of them still counts on this volume is not known")
 	d.notMarked()
 	d.deletionUnderWay()
 }
@@ -213,6 +214,7 @@ func (d *draft) undoClaimRef(after *corev1.PersistentVolume, before VolumeCondit
 	case ref == nil:
 		step.Title = "Open the volume to any claim again"
 		step.Then = "The volume is Available to any claim that fits"
+		step.Confirm = d.pv.Name
 		step.After.ClaimRef = nil
 		step.After.NotClaimRef = &ClaimRefCondition{Claim: d.req.Claim, AnyUID: true}
 		step.After.Phases = []corev1.PersistentVolumePhase{corev1.VolumeAvailable, corev1.VolumeBound}

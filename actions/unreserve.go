@@ -24,10 +24,11 @@ func (d *draft) unreserve() {
 	d.deletionUnderWay()
 	sure := d.claimsRead("who would take the volume is not known")
 	takers := d.takers()
-	if !sure || takers > 0 || d.pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-		d.plan.Confirm = d.pv.Name
+	confirm := ""
+	if !sure || takers > 0 || d.unread("storageclasses") {
+		confirm = d.pv.Name
 	}
-	d.unreserveSteps()
+	d.unreserveSteps(confirm)
 }
 
 // takers names the claims that would get the volume, and counts them.
@@ -71,7 +72,7 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (d *draft) unreserveSteps() {
+func (d *draft) unreserveSteps(confirm string) {
 	d.retainFirst()
 	ref, after := d.pv.Spec.ClaimRef, opened(d.pv)
 	gone := seenRef(ref)
@@ -94,7 +95,8 @@ func (d *draft) unreserveSteps() {
 			Policy:      corev1.PersistentVolumeReclaimRetain,
 			NotClaimRef: gone,
 		},
-		Then: "The volume becomes Available, and the first claim that fits takes it with all its data",
+		Then:    "The volume becomes Available, and the first claim that fits takes it with all its data",
+		Confirm: confirm,
 	})
 	d.undoClaimRef(after, VolumeCondition{
 		Phases: d.undoPhases(), Policy: corev1.PersistentVolumeReclaimRetain, ClaimRef: &ClaimRefCondition{},

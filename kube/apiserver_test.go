@@ -14,8 +14,11 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
@@ -38,6 +41,8 @@ type apiServer struct {
 	after func(w http.ResponseWriter, r *http.Request) bool
 	// follow changes an object right after a write, as a controller would.
 	follow func(object map[string]any)
+	// denies answers access reviews; nil denies nothing.
+	denies func(asked *authorizationv1.ResourceAttributes) bool
 }
 
 func newAPIServer(t *testing.T, objects ...apiObject) (*apiServer, *httptest.Server) {
@@ -57,6 +62,8 @@ func (s *apiServer) put(o apiObject) {
 		path = "/api/v1/persistentvolumes/" + o.Name
 	case *corev1.PersistentVolumeClaim:
 		path = "/api/v1/namespaces/" + o.Namespace + "/persistentvolumeclaims/" + o.Name
+	case *storagev1.StorageClass:
+		path = "/apis/storage.k8s.io/v1/storageclasses/" + o.Name
 	case *corev1.Namespace:
 		path = "/api/v1/namespaces/" + o.Name
 	default:
@@ -79,7 +86,8 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var body map[string]any
-	if data, err := io.ReadAll(r.Body); err == nil && r.Method == http.MethodPatch {
+	data, err := io.ReadAll(r.Body)
+	if err == nil && r.Method == http.MethodPatch {
 		if err := json.Unmarshal(data, &body); err != nil {
 			s.t.Errorf("body of %s %s: %v", r.Method, r.URL, err)
 		}
@@ -91,6 +99,10 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	object := s.objects[r.URL.Path]
 	switch {
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+		s.review(w, data)
+	case r.Method == http.MethodGet && isCollection(r.URL.Path):
+		s.list(w, r.URL.Path)
 	case object == nil:
 		s.fail(w, 404, metav1.StatusReasonNotFound, r.URL.Path+" not found")
 	case r.Method == http.MethodGet:
@@ -100,6 +112,32 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.fail(w, 405, metav1.StatusReasonMethodNotAllowed, r.Method)
 	}
+}
+
+// isCollection tells a list's path from an object's.
+func isCollection(path string) bool {
+	return slices.Contains([]string{"persistentvolumes", "persistentvolumeclaims", "storageclasses"}, path[strings.LastIndexByte(path, '/')+1:])
+}
+
+func (s *apiServer) list(w http.ResponseWriter, path string) {
+	prefix, resource := path[:strings.LastIndexByte(path, '/')], path[strings.LastIndexByte(path, '/'):]+"/"
+	items := []any{}
+	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
+		if strings.HasPrefix(key, prefix) && strings.Contains(key, resource) {
+			items = append(items, s.objects[key])
+		}
+	}
+	s.answer(w, 200, map[string]any{"metadata": map[string]any{"resourceVersion": "1000"}, "items": items})
+}
+
+func (s *apiServer) review(w http.ResponseWriter, body []byte) {
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err != nil {
+		s.t.Error(err)
+	}
+	review := object.(*authorizationv1.SelfSubjectAccessReview)
+	review.Status.Allowed = s.denies == nil || !s.denies(review.Spec.ResourceAttributes)
+	s.answer(w, 201, review)
 }
 
 func (s *apiServer) patch(w http.ResponseWriter, r *http.Request, object, body map[string]any) {

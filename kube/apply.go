@@ -85,15 +85,16 @@ func answerLost(err error) bool {
 
 // readBack finds out whether a request took effect whose answer was lost. It
 // goes on when the caller's context has ended: the user who quits is the one
-// who most needs to know.
+// who most needs to know. It has a bound of its own instead.
 func (c *Client) readBack(ctx context.Context, p Preview, cause error) (Applied, error) {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readbacks*(c.timing.Readback+readbackTimeout))
+	defer cancel()
 	name := p.Step.Target.Name
 	unchanged := 0
 	var pv *corev1.PersistentVolume
 	for look := range readbacks {
 		if look > 0 {
-			time.Sleep(c.timing.Readback)
+			pauseFor(ctx, c.timing.Readback, nil)
 		}
 		got, err := c.look(ctx, name)
 		switch {

@@ -201,7 +201,11 @@ func TestWhatCannotBeReadIsNotClaimedToBeAbsent(t *testing.T) {
 		j.rebuild()
 		return j.snapshot()
 	}
-	s := step(Pods, ResourceState{Phase: Forbidden})
+	s := step(Pods, ResourceState{Phase: Loading})
+	if s.Claim("a", "c").UsersKnown || s.Volume("pv").UsersKnown {
+		t.Error("users are known although pods are still being read")
+	}
+	s = step(Pods, ResourceState{Phase: Forbidden})
 	if s.Claim("a", "c").UsersKnown || s.Volume("pv").UsersKnown {
 		t.Error("users are known although pods may not be read")
 	}
@@ -229,6 +233,28 @@ func TestWhatCannotBeReadIsNotClaimedToBeAbsent(t *testing.T) {
 	s = step(PersistentVolumes, ResourceState{Phase: Synced})
 	if got := s.Claim("a", "lost").Tie; got != TieAbsent {
 		t.Errorf("tie of a claim whose volume is gone = %d", got)
+	}
+}
+
+func TestOwnersAreKnownWhenAllWorkloadsAre(t *testing.T) {
+	everywhere, one := ResourceState{Phase: Synced}, ResourceState{Phase: Synced, Namespace: "a"}
+	for _, resource := range []Resource{StatefulSets, Deployments, ReplicaSets, DaemonSets, Jobs, CronJobs} {
+		s := NewSnapshot(Objects{})
+		if !s.OwnersKnown() {
+			t.Error("unknown although everything has been read")
+		}
+		for _, state := range []ResourceState{{}, {Phase: Forbidden}, one} {
+			if s.Resources[resource] = state; s.OwnersKnown() {
+				t.Errorf("known with %s in state %+v", resource, state)
+			}
+		}
+		s.Scope = "a"
+		if !s.OwnersKnown() {
+			t.Errorf("unknown although %s are read wherever claims are", resource)
+		}
+		if s.Resources[resource] = everywhere; !s.OwnersKnown() {
+			t.Errorf("unknown although %s are read everywhere", resource)
+		}
 	}
 }
 

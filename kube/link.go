@@ -16,6 +16,7 @@ type link struct {
 
 	phase LinkPhase
 	since time.Time
+	kind  Kind
 	err   string
 
 	// started stands in for the last good moment when there has been none.
@@ -36,12 +37,12 @@ func newLink(now time.Time, silence time.Duration) *link {
 func (l *link) good(now time.Time, pulses []pulse) {
 	l.answered = now
 	l.timeouts = 0
-	if since, reason, stale := l.stale(now, pulses); stale {
-		l.enter(Stale, since, reason)
+	if p, stale := l.stale(now, pulses); stale {
+		l.enter(Stale, p.heard, p.kind, p.err)
 		return
 	}
 	if l.phase != Live {
-		l.enter(Live, now, "")
+		l.enter(Live, now, KindOther, "")
 	}
 }
 
@@ -54,7 +55,7 @@ func (l *link) bad(now time.Time, pulses []pulse, kind Kind, reason string) {
 		}
 	}
 	if l.phase == Unreachable {
-		l.err = reason
+		l.kind, l.err = kind, reason
 		return
 	}
 	// An event that came in after the last good probe is as good as one.
@@ -70,39 +71,39 @@ func (l *link) bad(now time.Time, pulses []pulse, kind Kind, reason string) {
 	if last.After(now) {
 		last = now
 	}
-	l.enter(Unreachable, last, reason)
+	l.enter(Unreachable, last, kind, reason)
 }
 
-func (l *link) enter(phase LinkPhase, since time.Time, reason string) {
-	l.phase, l.since, l.err = phase, since, reason
+func (l *link) enter(phase LinkPhase, since time.Time, kind Kind, reason string) {
+	l.phase, l.since, l.kind, l.err = phase, since, kind, reason
 }
 
 // stale finds a watch that can't be believed: one that has failed for a
 // while, or one of which not even a bookmark has been heard. Silence counts
 // only where bookmarks have come before, as a server need not send any.
-func (l *link) stale(now time.Time, pulses []pulse) (since time.Time, reason string, stale bool) {
+//
+// Of several it is the one that was heard of longest ago.
+func (l *link) stale(now time.Time, pulses []pulse) (worst pulse, stale bool) {
 	for _, p := range pulses {
 		if !p.synced {
 			continue
 		}
-		why := ""
 		switch {
 		case !p.failing.IsZero() && now.Sub(p.failing) > failingGrace:
-			why = p.err
 		case p.bookmarks && now.Sub(p.heard) > l.silence:
-			why = "a watch has been silent for too long"
+			p.kind, p.err = KindTimeout, "a watch has been silent for too long"
 		default:
 			continue
 		}
-		if !stale || p.heard.Before(since) {
-			since, reason, stale = p.heard, why, true
+		if !stale || p.heard.Before(worst.heard) {
+			worst, stale = p, true
 		}
 	}
-	return since, reason, stale
+	return worst, stale
 }
 
 func (l *link) state() Link {
-	return Link{Phase: l.phase, Since: l.since, Err: l.err, Version: l.version}
+	return Link{Phase: l.phase, Since: l.since, Kind: l.kind, Err: l.err, Version: l.version}
 }
 
 // watchLink probes the server until the context ends.

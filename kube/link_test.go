@@ -81,6 +81,30 @@ func TestLink(t *testing.T) {
 	}
 }
 
+func TestLinkSaysOfWhatKindTheFailureIs(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := newLink(start, 2*time.Minute)
+	later := start.Add(5 * time.Minute)
+	for _, tt := range []struct {
+		name string
+		step func()
+		want Kind
+	}{
+		{"refused", func() { l.bad(start, nil, KindUnreachable, "x") }, KindUnreachable},
+		{"then logged out", func() { l.bad(start, nil, KindUnauthorized, "y") }, KindUnauthorized},
+		{"then live", func() { l.good(start, nil) }, KindOther},
+		{"then silent", func() { l.good(later, []pulse{{synced: true, bookmarks: true, heard: start}}) }, KindTimeout},
+		{"then failing", func() {
+			l.good(later, []pulse{{synced: true, heard: start, failing: start, kind: KindServer, err: "z"}})
+		}, KindServer},
+	} {
+		tt.step()
+		if got := l.state(); got.Kind != tt.want || (got.Err == "") != (got.Phase == Live) {
+			t.Errorf("%s: link = %+v", tt.name, got)
+		}
+	}
+}
+
 func TestReadyCountsRefusalsAsAnswers(t *testing.T) {
 	c := newCluster()
 	f := &Feed{client: c.client}

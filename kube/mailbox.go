@@ -24,13 +24,30 @@ type mailbox struct {
 	// replaced: changes is all there is, and what it lacks is gone.
 	replaced bool
 	state    ResourceState
+	// namespace is what is being read: one namespace, or all of them when it
+	// is empty. lacking is the right for want of which it is not all of them,
+	// unwatched the one for want of which changes do not come by themselves.
+	namespace string
+	lacking   string
+	unwatched string
 	// heard is when the server last said anything about this resource.
 	heard time.Time
 	// bookmarks: this watch has sent one, so its silence means something.
 	bookmarks bool
-	// failing is since when reading has failed; zero when it goes well.
+	// failing is since when reading has failed; zero when it goes well. failed
+	// is what fails, and kind in which way.
 	failing time.Time
+	failed  verb
+	kind    Kind
 }
+
+// verb is one of the two ways in which a resource is read.
+type verb string
+
+const (
+	listing  verb = "list"
+	watching verb = "watch"
+)
 
 // The reflector looks for the optional interfaces by itself; this keeps them
 // from getting lost.
@@ -123,11 +140,23 @@ func (m *mailbox) Replace(list []any, _ string) error {
 	}
 	m.mu.Lock()
 	m.changes, m.replaced = changes, true
-	m.state.Phase, m.state.Missing = Synced, ""
-	m.hear()
+	m.state.Phase, m.state.Namespace, m.state.Missing = Synced, m.namespace, m.missing()
+	m.heard = time.Now()
+	// A list says nothing about the watch, which may fail after each of them.
+	if m.failed != watching {
+		m.recover()
+	}
 	m.mu.Unlock()
 	m.signal()
 	return nil
+}
+
+// missing names the rights for want of which less is read. The lock is held.
+func (m *mailbox) missing() string {
+	if m.lacking != "" && m.unwatched != "" {
+		return m.lacking + ", " + m.unwatched
+	}
+	return m.lacking + m.unwatched
 }
 
 // Resync has no meaning without a cache.
@@ -142,10 +171,15 @@ func (m *mailbox) Bookmark(string) error {
 	return nil
 }
 
-// hear notes that the server said something. The lock is held.
+// hear notes that a watch said something. The lock is held.
 func (m *mailbox) hear() {
 	m.heard = time.Now()
-	m.failing = time.Time{}
+	m.recover()
+}
+
+// recover notes that reading goes well. The lock is held.
+func (m *mailbox) recover() {
+	m.failing, m.failed, m.kind = time.Time{}, "", KindOther
 	m.state.Err = ""
 }
 
@@ -175,12 +209,29 @@ func (m *mailbox) page(list []any) {
 	m.signal()
 }
 
-// connected notes that a watch has been accepted.
+// connected notes that a watch has been accepted. Whether it works remains to
+// be seen.
 func (m *mailbox) connected() {
 	m.mu.Lock()
-	changed := m.state.Err != ""
+	changed := m.unwatched != ""
+	if changed {
+		m.unwatched = ""
+		m.state.Missing = m.missing()
+		m.recover()
+	}
 	m.bookmarks = false
-	m.hear()
+	m.heard = time.Now()
+	m.mu.Unlock()
+	if changed {
+		m.signal()
+	}
+}
+
+// settled notes that a watch works, although it may have had nothing to say.
+func (m *mailbox) settled() {
+	m.mu.Lock()
+	changed := m.state.Err != ""
+	m.recover()
 	m.mu.Unlock()
 	if changed {
 		m.signal()
@@ -188,12 +239,13 @@ func (m *mailbox) connected() {
 }
 
 // fail notes that reading failed and will be tried again.
-func (m *mailbox) fail(reason string) {
+func (m *mailbox) fail(what verb, kind Kind, reason string) {
 	m.mu.Lock()
 	if m.failing.IsZero() {
 		m.failing = time.Now()
 	}
 	changed := m.state.Err != reason
+	m.failed, m.kind = what, kind
 	m.state.Err = reason
 	m.mu.Unlock()
 	if changed {
@@ -202,26 +254,45 @@ func (m *mailbox) fail(reason string) {
 }
 
 // forbid notes that the user lacks a right. What was read before goes: nobody
-// can say any more whether it is true.
-func (m *mailbox) forbid(missing, reason string) {
-	m.reset(ResourceState{Phase: Forbidden, Missing: missing, Err: reason})
+// can say any more whether it is true. The namespace stays, as it is still
+// the one that the user wants to see.
+func (m *mailbox) forbid(namespace, missing, reason string) {
+	m.reset(ResourceState{Phase: Forbidden, Namespace: namespace, Missing: missing, Err: reason})
 }
 
 // poll notes that the resource can be listed but not watched.
 func (m *mailbox) poll(missing, reason string) {
 	m.mu.Lock()
+	m.unwatched = missing
+	missing = m.missing()
 	changed := m.state.Missing != missing || m.state.Err != reason
 	m.state.Missing, m.state.Err = missing, reason
-	m.bookmarks, m.failing = false, time.Time{}
+	m.failing, m.failed, m.kind = time.Time{}, watching, KindForbidden
+	m.bookmarks = false
 	m.mu.Unlock()
 	if changed {
 		m.signal()
 	}
 }
 
-// begin empties the box to read from a namespace, or from all of them.
-func (m *mailbox) begin(namespace string) {
-	m.reset(ResourceState{Phase: Loading, Namespace: namespace})
+// aim says what is read from now on: a namespace, or all of them. lacking is
+// the right for want of which it is not all of them.
+func (m *mailbox) aim(namespace, lacking string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.namespace, m.lacking = namespace, lacking
+}
+
+// begin aims, and empties the box. Where the same has been refused before,
+// the refusal stands until there is other news.
+func (m *mailbox) begin(namespace, lacking string) {
+	m.aim(namespace, lacking)
+	m.mu.Lock()
+	refused := m.state.Phase == Forbidden && m.state.Namespace == namespace
+	m.mu.Unlock()
+	if !refused {
+		m.reset(ResourceState{Phase: Loading, Namespace: namespace, Missing: lacking})
+	}
 }
 
 func (m *mailbox) reset(state ResourceState) {
@@ -231,7 +302,8 @@ func (m *mailbox) reset(state ResourceState) {
 		m.changes, m.replaced = nil, true
 		m.state = state
 	}
-	m.bookmarks, m.failing = false, time.Time{}
+	m.unwatched, m.bookmarks = "", false
+	m.failing, m.failed, m.kind = time.Time{}, "", KindOther
 	m.mu.Unlock()
 	if changed {
 		m.signal()
@@ -244,6 +316,7 @@ type pulse struct {
 	heard     time.Time
 	bookmarks bool
 	failing   time.Time
+	kind      Kind
 	err       string
 }
 
@@ -255,6 +328,7 @@ func (m *mailbox) pulse() pulse {
 		heard:     m.heard,
 		bookmarks: m.bookmarks,
 		failing:   m.failing,
+		kind:      m.kind,
 		err:       m.state.Err,
 	}
 }

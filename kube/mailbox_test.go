@@ -89,7 +89,7 @@ func TestForbiddenForgetsWhatWasRead(t *testing.T) {
 	}
 	j := newJoin()
 	j.apply(PersistentVolumes, box.collect())
-	box.forbid("list persistentvolumes", "no")
+	box.forbid("", "list persistentvolumes", "no")
 	d := box.collect()
 	j.apply(PersistentVolumes, d)
 	j.rebuild()

@@ -17,7 +17,9 @@ import (
 const namespaces = "namespaces"
 
 // World is what a plan about a volume can be made from without asking the
-// server: good enough to say what is on offer, not to write.
+// server: good enough to say what is on offer, not to write. What the snapshot
+// knows in part, or may be behind with, is marked as unread: it can tell that
+// something is there, but not that nothing is.
 func (s *Snapshot) World(volume string) actions.World {
 	w := actions.World{
 		Volumes: make([]*corev1.PersistentVolume, len(s.Volumes)),
@@ -38,13 +40,13 @@ func (s *Snapshot) World(volume string) actions.World {
 		w.Volume = v.Object
 	}
 	for _, resource := range []Resource{PersistentVolumes, PersistentVolumeClaims, StorageClasses} {
-		if !s.Known(resource, "") {
+		if !s.vouches(resource) {
 			w.Unread = append(w.Unread, string(resource))
 		}
 	}
 	for right, allowed := range s.Rights {
 		if !allowed {
-			w.Denied = append(w.Denied, right.Verb+" "+string(right.Resource))
+			w.Denied = append(w.Denied, right.String())
 		}
 	}
 	slices.Sort(w.Denied)
@@ -53,11 +55,13 @@ func (s *Snapshot) World(volume string) actions.World {
 
 // Plan makes a plan from the snapshot and from fresh copies of the objects
 // that it is about. What a cache says may be minutes old without anybody
-// knowing; it serves only to judge who else could be affected.
+// knowing; it serves only to judge who else could be affected, and only where
+// it is complete and followed by a watch. Otherwise that is read anew too.
 func (c *Client) Plan(ctx context.Context, req actions.Request, snap *Snapshot) (actions.Plan, actions.World, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timing.Request)
 	defer cancel()
 	w := snap.World(req.Volume.Name)
+	c.refresh(ctx, &w, snap, req.Volume.Name)
 
 	pv, err := c.volume(ctx, req.Volume.Name)
 	if err != nil && KindOf(err) != KindNotFound {
@@ -110,16 +114,15 @@ func (c *Client) volume(ctx context.Context, name string) (*corev1.PersistentVol
 }
 
 // freshenClaim puts a fresh copy of a claim in the place of the cached one.
-// Where it may not be read, the plan is told so.
+// Where it may not be read, the plan is told so, and does not get the cached
+// one either: it would prove that the claim is still there.
 func (c *Client) freshenClaim(ctx context.Context, w *actions.World, key actions.ClaimKey) error {
 	pvc, err := c.api.CoreV1().PersistentVolumeClaims(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	switch {
 	case err == nil:
 	case apierrors.IsForbidden(err):
-		if !slices.Contains(w.Unread, string(PersistentVolumeClaims)) {
-			w.Unread = append(w.Unread, string(PersistentVolumeClaims))
-		}
-		return nil
+		setUnread(w, string(PersistentVolumeClaims), true)
+		pvc = nil
 	case apierrors.IsNotFound(err):
 		pvc = nil
 	default:
@@ -144,7 +147,7 @@ func (c *Client) lookupNamespace(ctx context.Context, w *actions.World, name str
 	default:
 		return fmt.Errorf("get namespace %s: %w", name, err)
 	}
-	w.Unread = slices.DeleteFunc(w.Unread, func(r string) bool { return r == namespaces })
+	setUnread(w, namespaces, false)
 	return nil
 }
 

@@ -50,7 +50,7 @@ func newReader(s source, client kubernetes.Interface, box *mailbox, timing Timin
 
 // readError remembers which verb failed.
 type readError struct {
-	verb string
+	verb verb
 	err  error
 }
 
@@ -82,7 +82,7 @@ func (r *reader) restart() {
 // context ends.
 func (r *reader) run(ctx context.Context, namespace string) {
 	scope := namespace
-	r.box.begin(scope)
+	r.box.begin(scope, "")
 	pause := r.timing.Retry
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -99,15 +99,17 @@ func (r *reader) run(ctx context.Context, namespace string) {
 		case KindOf(err) == KindForbidden && scope == "" && r.source.namespaced && r.fallback != "" && !r.pollable(err):
 			// Not all namespaces, then: the user's own may still be open.
 			scope = r.fallback
-			r.box.begin(scope)
+			r.box.begin(scope, r.right(err, ""))
 		case KindOf(err) == KindForbidden:
+			listed := r.pollable(err)
 			r.refused(err, scope)
 			r.rest(ctx, r.timing.SlowRetry)
-			if !r.pollable(err) {
+			if !listed {
 				scope = namespace
+				r.box.aim(scope, "")
 			}
 		default:
-			r.box.fail(Explain(err))
+			r.failed(failedVerb(err), err)
 			r.rest(ctx, pause)
 			pause = min(2*pause, r.timing.RetryMax)
 		}
@@ -117,33 +119,57 @@ func (r *reader) run(ctx context.Context, namespace string) {
 // pollable: the list came, only the watch was refused.
 func (r *reader) pollable(err error) bool {
 	failed, ok := errors.AsType[*readError](err)
-	return ok && failed.verb == "watch" && r.box.pulse().synced
+	return ok && failed.verb == watching && r.box.pulse().synced
+}
+
+// failed tells the mailbox what went wrong, without the names that client-go
+// has for things.
+func (r *reader) failed(what verb, err error) {
+	if failed, ok := errors.AsType[*readError](err); ok {
+		err = failed.err
+	}
+	r.box.fail(what, KindOf(err), fmt.Sprintf("can't %s %s: %s", what, r.source.resource, Explain(err)))
+}
+
+// failedVerb is list where nothing else is known: that comes first.
+func failedVerb(err error) verb {
+	if failed, ok := errors.AsType[*readError](err); ok {
+		return failed.verb
+	}
+	return listing
+}
+
+// right is the one that an error says is missing.
+func (r *reader) right(err error, namespace string) string {
+	right := fmt.Sprintf("%s %s", failedVerb(err), r.source.resource)
+	if namespace != "" && r.source.namespaced {
+		right += " in namespace " + namespace
+	}
+	return right
 }
 
 func (r *reader) refused(err error, namespace string) {
-	verb := "list"
-	if failed, ok := errors.AsType[*readError](err); ok {
-		verb = failed.verb
-	}
-	missing := fmt.Sprintf("%s %s", verb, r.source.resource)
-	if namespace != "" && r.source.namespaced {
-		missing += " in namespace " + namespace
-	}
+	missing := r.right(err, namespace)
 	if r.pollable(err) {
 		r.box.poll(missing, fmt.Sprintf("may not %s: read again every %s", missing, r.timing.SlowRetry))
 		return
 	}
-	r.box.forbid(missing, Explain(err))
+	r.box.forbid(namespace, missing, Explain(err))
 }
 
 // rest pauses until the time is up or somebody knows that the server is back.
 func (r *reader) rest(ctx context.Context, pause time.Duration) {
+	pauseFor(ctx, pause, r.kick)
+}
+
+// pauseFor waits until the time is up, the context ends, or a signal comes.
+func pauseFor(ctx context.Context, pause time.Duration, signals <-chan struct{}) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-r.kick:
+	case <-signals:
 	}
 }
 
@@ -189,14 +215,14 @@ func (r *reader) firstPage(ctx context.Context, lw *cache.ListWatch) {
 	r.box.page(objects)
 }
 
-// wrap adds what the reflector does not tell: which verb failed, that a watch
-// was accepted, and that the server refuses connections.
+// wrap adds what the reflector does not tell: which verb failed, how a watch
+// fares, and that the server refuses connections.
 func (r *reader) wrap(lw *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := lw.ListWithContextFunc(ctx, opts)
 			if err != nil {
-				return nil, &readError{verb: "list", err: err}
+				return nil, &readError{verb: listing, err: err}
 			}
 			return list, nil
 		},
@@ -206,14 +232,14 @@ func (r *reader) wrap(lw *cache.ListWatch) *cache.ListWatch {
 				w, err := lw.WatchFuncWithContext(ctx, opts)
 				if err == nil {
 					r.box.connected()
-					return w, nil
+					return r.observe(ctx, w, opts.SendInitialEvents != nil && *opts.SendInitialEvents), nil
 				}
 				// A server that is away or busy comes back, and the watch can
 				// go on where it was: no need to list everything again.
 				if kind := KindOf(err); ctx.Err() != nil || kind != KindUnreachable && statusCode(err) != http.StatusTooManyRequests {
-					return nil, &readError{verb: "watch", err: err}
+					return nil, &readError{verb: watching, err: err}
 				}
-				r.box.fail(Explain(err))
+				r.failed(watching, err)
 				r.rest(ctx, pause)
 				pause = min(2*pause, r.timing.RetryMax)
 				if ctx.Err() != nil {

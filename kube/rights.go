@@ -2,8 +2,9 @@ package kube
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,12 +16,18 @@ func askedRights() []Right {
 }
 
 // watchRights asks what the user may do: at once, every few minutes, and when
-// told to.
+// told to. An answer that did not come is asked for again soon.
 func (f *Feed) watchRights(ctx context.Context) {
-	ticker := time.NewTicker(f.client.timing.Rights)
-	defer ticker.Stop()
+	timing := f.client.timing
+	retry := timing.Retry
 	for {
-		rights := f.client.rights(ctx)
+		rights, err := f.client.rights(ctx)
+		pause := timing.Rights
+		if err != nil {
+			pause, retry = min(retry, pause), min(2*retry, timing.SlowRetry)
+		} else {
+			retry = timing.Retry
+		}
 		f.mu.Lock()
 		changed := !maps.Equal(rights, f.rights) && len(rights) > 0
 		if changed {
@@ -30,30 +37,46 @@ func (f *Feed) watchRights(ctx context.Context) {
 		if changed {
 			f.signal()
 		}
-		select {
-		case <-ctx.Done():
+		pauseFor(ctx, pause, f.askRights)
+		if ctx.Err() != nil {
 			return
-		case <-ticker.C:
-		case <-f.askRights:
 		}
 	}
 }
 
-// rights asks the server. The answer says what the authorizers think, not
-// what admission will: it serves to explain, never to decide.
-func (c *Client) rights(ctx context.Context) Rights {
+// rights asks about all that is asked about; what could not be found out is
+// absent, and the error says so.
+func (c *Client) rights(ctx context.Context) (Rights, error) {
 	rights := make(Rights)
+	var errs []error
 	for _, right := range askedRights() {
-		asked, cancel := context.WithTimeout(ctx, c.timing.Request)
-		review, err := c.api.AuthorizationV1().SelfSubjectAccessReviews().Create(asked, &authorizationv1.SelfSubjectAccessReview{
-			Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: right.Verb, Resource: string(right.Resource)},
-			},
-		}, metav1.CreateOptions{})
-		cancel()
-		if err == nil {
-			rights[right] = review.Status.Allowed
+		allowed, err := c.allowed(ctx, right, "")
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
+		rights[right] = allowed
 	}
-	return rights
+	return rights, errors.Join(errs...)
 }
+
+// allowed asks the server about a right, on one object or, when name is empty,
+// on any: a role may be for some names only. The answer says what the
+// authorizers think, not what admission will: it serves to explain, never to
+// decide.
+func (c *Client) allowed(ctx context.Context, right Right, name string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timing.Request)
+	defer cancel()
+	review, err := c.api.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: right.Verb, Resource: string(right.Resource), Name: name},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("ask whether one may %s: %w", right, err)
+	}
+	return review.Status.Allowed, nil
+}
+
+// String is how plans name a right.
+func (r Right) String() string { return r.Verb + " " + string(r.Resource) }

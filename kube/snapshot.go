@@ -27,7 +27,7 @@ type Snapshot struct {
 	// Rights says what the user may do, as far as it is known.
 	Rights Rights
 	// Scope is the one namespace that claims and pods are read from, or empty
-	// when all namespaces are.
+	// when all namespaces are. It stays when that namespace is forbidden.
 	Scope string
 }
 
@@ -50,6 +50,26 @@ func (s *Snapshot) Class(name string) *Class {
 // (none for a cluster-wide one) proves that it does not exist.
 func (s *Snapshot) Known(resource Resource, namespace string) bool {
 	return s.Resources[resource].covers(namespace)
+}
+
+// vouches tells whether what a snapshot lacks of a resource does not exist:
+// all of it has been read, and the server tells of every change. A resource
+// that is only listed from time to time is behind all the time.
+func (s *Snapshot) vouches(resource Resource) bool {
+	state := s.Resources[resource]
+	return s.Link.Phase == Live && state.covers("") && state.Err == "" && state.Missing == ""
+}
+
+// OwnersKnown tells whether the workloads have been read wherever claims are:
+// their templates name claims that no pod uses now. Without them, a claim or
+// volume without users may still be somebody's.
+func (s *Snapshot) OwnersKnown() bool {
+	for _, resource := range []Resource{StatefulSets, Deployments, ReplicaSets, DaemonSets, Jobs, CronJobs} {
+		if !s.Known(resource, s.Scope) {
+			return false
+		}
+	}
+	return true
 }
 
 // covers tells whether a namespace has been read completely.
@@ -189,12 +209,17 @@ type ResourceState struct {
 	// Phase of reading.
 	Phase ReadPhase
 	// Missing is the right that is missing, such as `list persistentvolumes`
-	// or `watch pods in namespace exam`; set when Phase is Forbidden.
+	// or `watch pods in namespace exam`. With the phase Forbidden, nothing is
+	// read for want of it. With another one, less is: only one namespace,
+	// where the right to list all of them is missing, or, where that to watch
+	// is, lists that are some time apart. Where both are, it names both, with
+	// a comma between.
 	Missing string
-	// Err is the last error in words; empty when reading goes well.
+	// Err is the last failure in one sentence; empty when reading goes well.
+	// What was read before it failed stays, and may be old.
 	Err string
-	// Namespace is the only namespace it is read from; empty when it is read
-	// from all of them, or has none.
+	// Namespace is the only namespace it is read from, or would be if it were
+	// not Forbidden; empty when it is read from all of them, or has none.
 	Namespace string
 }
 
@@ -230,8 +255,10 @@ type Link struct {
 	// Since is when the phase began; for Stale and Unreachable, the last
 	// moment at which what is shown was known to be true.
 	Since time.Time
-	// Err is the last failure in one sentence.
-	Err string
+	// Err is the last failure in one sentence, and Kind its kind. Err is empty
+	// while the phase is Live.
+	Err  string
+	Kind Kind
 	// Version is the server's version, such as v1.37.2; empty until known.
 	Version string
 }

@@ -69,3 +69,10 @@ func (c *Client) Drain(timeout time.Duration) error {
 	defer w.mu.Unlock()
 	return errors.Join(append(w.errs, late)...)
 }
+
+// Writing says whether a write is on its way.
+func (c *Client) Writing() bool {
+	c.writes.mu.Lock()
+	defer c.writes.mu.Unlock()
+	return c.writes.running > 0
+}

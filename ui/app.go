@@ -53,6 +53,10 @@ type Closer interface{ Closed() }
 // rule below the page shows it.
 type Positioner interface{ Position() string }
 
+// Holder is a page that may not be left at the moment. Holds says why not, or
+// nothing. Only ctrl+c passes it.
+type Holder interface{ Holds() string }
+
 // Summarizer is a page that sums up what it lists, for room cells at the right
 // end of the tab line, in the place of the chrome's summary.
 type Summarizer interface{ Summary(room int) []Span }

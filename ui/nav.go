@@ -15,8 +15,28 @@ func (a *App) Push(p Page) {
 	}
 }
 
-// Pop removes the topmost pushed page. Tabs stay.
+// Pop removes the topmost pushed page, unless that holds. Tabs stay.
 func (a *App) Pop() {
+	if a.held() {
+		return
+	}
+	a.pop()
+}
+
+// held says, to the user too, that a pushed page may not be left now.
+func (a *App) held() bool {
+	for _, l := range a.pushed {
+		if h, ok := l.page.(Holder); ok {
+			if why := h.Holds(); why != "" {
+				a.Notify(Notice, why)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (a *App) pop() {
 	if n := len(a.pushed); n > 0 {
 		l := a.pushed[n-1]
 		a.pushed = a.pushed[:n-1]
@@ -24,9 +44,9 @@ func (a *App) Pop() {
 	}
 }
 
-// Show selects a tab and removes all pushed pages.
+// Show selects a tab and removes all pushed pages, unless one of them holds.
 func (a *App) Show(tab int) {
-	if tab < 0 || tab >= len(a.tabs) {
+	if tab < 0 || tab >= len(a.tabs) || a.held() {
 		return
 	}
 	a.popAll()
@@ -35,7 +55,7 @@ func (a *App) Show(tab int) {
 
 func (a *App) popAll() {
 	for len(a.pushed) > 0 {
-		a.Pop()
+		a.pop()
 	}
 }
 

@@ -39,7 +39,8 @@ type Dialog interface {
 // only; the effect is immediate.
 type Nav interface {
 	// Push puts a page over the current one, Pop removes the topmost pushed
-	// page. Show selects a tab and removes all pushed pages.
+	// page. Show selects a tab and removes all pushed pages. A page that is a
+	// Holder may refuse to be left.
 	Push(Page)
 	Pop()
 	Show(tab int)

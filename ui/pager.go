@@ -82,6 +82,11 @@ func (p *Pager) Capturing() bool {
 	return p.search.input.Focused()
 }
 
+// Searching says that there is a search that esc would end.
+func (p *Pager) Searching() bool {
+	return p.search.shown()
+}
+
 // Position says which line is the first in sight, such as "12/340", or nothing
 // when all of the text is.
 func (p *Pager) Position() string {

@@ -1,6 +1,9 @@
 package views
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/claimref/claimref/kube"
 	"github.com/claimref/claimref/ui"
 )
@@ -50,20 +53,56 @@ func (s *session) linkSpans() []ui.Span {
 func (s *session) banner() []ui.Span {
 	switch link := s.snap.Link; link.Phase {
 	case kube.Unreachable:
-		return []ui.Span{{Text: "The API server does not answer: " + orText(link.Err, "no reason known") + ". What is shown is " + lasted(s.now.Sub(link.Since)) + " old. Trying on.", Role: ui.Bad}}
+		return []ui.Span{{Text: brokenLink(link) + " What is shown is " + lasted(s.now.Sub(link.Since)) + " old. Trying on.", Role: ui.Bad}}
 	case kube.Stale:
-		return []ui.Span{{Text: "The API server answers, but no change has come for " + lasted(s.now.Sub(link.Since)) + ": what is shown may be old.", Role: ui.Warn}}
+		text := "The API server answers, but no change has come for " + lasted(s.now.Sub(link.Since)) + ": what is shown may be old."
+		if link.Err != "" {
+			text += " " + sentence(link.Err)
+		}
+		return []ui.Span{{Text: text, Role: ui.Warn}}
 	case kube.Connecting:
 		if link.Err != "" {
 			return []ui.Span{{Text: "Connecting: " + link.Err + ". Trying on.", Role: ui.Warn}}
 		}
 	case kube.Live:
 	}
-	// The order is that of importance; one line is all there is room for.
-	for _, r := range []kube.Resource{kube.PersistentVolumes, kube.PersistentVolumeClaims, kube.Pods, kube.StorageClasses} {
-		if st := s.readState(r); st.Phase == kube.Forbidden {
-			return []ui.Span{{Text: "You may not " + st.Missing + ": what depends on it is shown as ?.", Role: ui.Warn}}
+	var missing, failing []string
+	for _, r := range watched() {
+		st := s.readState(r)
+		if st.Missing != "" && !slices.Contains(missing, st.Missing) {
+			missing = append(missing, st.Missing)
+		}
+		if st.Err != "" {
+			failing = append(failing, string(r)+": "+st.Err)
 		}
 	}
-	return nil
+	switch {
+	case len(failing) > 0:
+		return []ui.Span{{Text: "Can't be read: " + strings.Join(failing, "; ") + ". Trying on.", Role: ui.Warn}}
+	case len(missing) > 0:
+		return []ui.Span{{Text: "You may not " + strings.Join(missing, ", ") + ": what depends on it is not shown, or as ?.", Role: ui.Warn}}
+	default:
+		return nil
+	}
+}
+
+// brokenLink says in a sentence what is wrong with the connection. Only some
+// failures mean that nobody answers.
+func brokenLink(link kube.Link) string {
+	switch {
+	case link.Err == "":
+		return "The API server does not answer."
+	case link.Kind == kube.KindUnreachable || link.Kind == kube.KindTimeout:
+		return "The API server does not answer: " + sentence(link.Err)
+	default:
+		return sentence(link.Err)
+	}
+}
+
+// watched are the resources that are read, in the order of importance.
+func watched() []kube.Resource {
+	return []kube.Resource{
+		kube.PersistentVolumes, kube.PersistentVolumeClaims, kube.Pods, kube.StorageClasses,
+		kube.StatefulSets, kube.Deployments, kube.ReplicaSets, kube.DaemonSets, kube.Jobs, kube.CronJobs,
+	}
 }

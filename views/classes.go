@@ -109,7 +109,7 @@ func classColumns(s *session) []column[*kube.Class] {
 			compare: func(a, b class) int { return cmp.Compare(total(a).Bytes, total(b).Bytes) },
 		},
 		{
-			Column:  ui.Column{Title: "VOLUMES", Min: 10, Max: 44, Priority: 1},
+			Column:  ui.Column{Title: "VOLUMES", Min: 10, Max: 60, Priority: 1},
 			cell:    s.classVolumesCell,
 			compare: func(a, b class) int { return cmp.Compare(total(a).Count, total(b).Count) },
 		},
@@ -135,8 +135,8 @@ func (s *session) classNameCell(c *kube.Class) ui.Cell {
 }
 
 func (s *session) sizeCell(t kube.Tally) ui.Cell {
-	if s.readState(kube.PersistentVolumes).Phase == kube.Forbidden {
-		return dim(hidden)
+	if unknown := s.volumesUnknown(); unknown != "" {
+		return dim(unknown)
 	}
 	if t.Count == 0 {
 		return plain(none)
@@ -144,10 +144,23 @@ func (s *session) sizeCell(t kube.Tally) ui.Cell {
 	return plain(bytes(t.Bytes))
 }
 
-// classVolumesCell counts its volumes by phase: "12: ● 9  ◌ 3".
+// volumesUnknown stands for volumes that may not be seen, or not yet.
+func (s *session) volumesUnknown() string {
+	switch s.readState(kube.PersistentVolumes).Phase {
+	case kube.Forbidden:
+		return hidden
+	case kube.Loading:
+		return "…"
+	default:
+		return ""
+	}
+}
+
+// classVolumesCell counts its volumes by phase, with their sizes:
+// "12  ● 9 90Gi  ◌ 3 30Gi".
 func (s *session) classVolumesCell(c *kube.Class) ui.Cell {
-	if s.readState(kube.PersistentVolumes).Phase == kube.Forbidden {
-		return dim(hidden)
+	if unknown := s.volumesUnknown(); unknown != "" {
+		return dim(unknown)
 	}
 	n := 0
 	cell := ui.Cell{{}}
@@ -155,12 +168,16 @@ func (s *session) classVolumesCell(c *kube.Class) ui.Cell {
 		if t := c.Volumes[p]; t.Count > 0 {
 			n += t.Count
 			m := markOf(p)
-			cell = append(cell, ui.Span{Text: " " + s.glyph(m.glyph, m.ascii) + " " + strconv.Itoa(t.Count), Role: m.role})
+			cell = append(
+				cell,
+				ui.Span{Text: "  " + s.glyph(m.glyph, m.ascii) + " " + strconv.Itoa(t.Count), Role: m.role},
+				ui.Span{Text: " " + bytes(t.Bytes), Role: ui.Dim},
+			)
 		}
 	}
 	if n == 0 {
 		return plain(none)
 	}
-	cell[0].Text = strconv.Itoa(n) + " "
+	cell[0].Text = strconv.Itoa(n)
 	return cell
 }

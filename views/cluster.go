@@ -35,6 +35,8 @@ type Options struct {
 	// by dry runs.
 	ReadOnly bool
 	DryRun   bool
+	// KubectlFlags say to kubectl which cluster this is, and who the user is.
+	KubectlFlags []string
 	// Color and ASCII choose how things look; Dark is the first guess, which
 	// the terminal's answer corrects if FollowBackground.
 	Color            bool

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
@@ -37,13 +36,10 @@ type tickMsg time.Time
 // that is no longer asked is dropped.
 type (
 	plannedMsg struct {
-		page *stepPage
-		turn int
-		plan actions.Plan
-		next actions.Move
-		// volume is the fresh copy that next was found from.
-		volume *corev1.PersistentVolume
-		err    error
+		page    *stepPage
+		turn    int
+		finding finding
+		err     error
 	}
 	previewedMsg struct {
 		page    *stepPage
@@ -54,12 +50,16 @@ type (
 	settledMsg struct {
 		page *stepPage
 		turn int
+		wait int
 	}
 	appliedMsg struct {
 		page    *stepPage
 		turn    int
 		applied kube.Applied
-		err     error
+		// stale is how things are now, when they are not as they were
+		// approved: then nothing was sent.
+		stale *finding
+		err   error
 	}
 )
 
@@ -108,24 +108,14 @@ func (s *session) nextSnapshot() tea.Cmd {
 	}
 }
 
-// plan makes the plan for a request afresh, and finds what is next in it. With
-// undo steps it finds what is next in those instead: they carry their own
-// conditions, and what speaks against the request does not speak against
-// taking it back.
-func (s *session) plan(p *stepPage, req actions.Request, undo []actions.Step) tea.Cmd {
-	turn, snap := p.turn, s.snap
+// ask has the cluster looked at afresh.
+func (p *stepPage) ask(q question) tea.Cmd {
+	turn, snap := p.turn, p.snap
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
+		ctx, cancel := context.WithTimeout(p.ctx, readTimeout)
 		defer cancel()
-		plan, world, err := s.cluster.Plan(ctx, req, snap)
-		if err != nil {
-			return plannedMsg{page: p, turn: turn, err: err}
-		}
-		steps := plan.Steps
-		if undo != nil {
-			plan, steps = actions.Plan{Request: req, Title: plan.Title, Undo: undo}, undo
-		}
-		return plannedMsg{page: p, turn: turn, plan: plan, next: actions.Next(plan, steps, world), volume: world.Volume}
+		f, err := q.look(ctx, p.cluster, snap)
+		return plannedMsg{page: p, turn: turn, finding: f, err: err}
 	}
 }
 
@@ -140,19 +130,29 @@ func (s *session) preview(p *stepPage, done []actions.Step, step actions.Step) t
 }
 
 func (s *session) settledLater(p *stepPage) tea.Cmd {
-	turn := p.turn
-	return s.after(settle, func(time.Time) tea.Msg { return settledMsg{page: p, turn: turn} })
+	turn, wait := p.turn, p.wait
+	return s.after(settle, func(time.Time) tea.Msg { return settledMsg{page: p, turn: turn, wait: wait} })
 }
 
-// apply sends the one request that was approved. It is not tied to the
-// program's context: a write that is on its way when the user quits is waited
-// for by main, not torn down.
-func (s *session) apply(p *stepPage, preview kube.Preview) tea.Cmd {
-	turn := p.turn
+// apply sends the one request that was approved, if a last look shows that
+// all is still as it was approved: the server's precondition guards the
+// volume, but not the claims that the checks were about.
+//
+// It is not tied to the program's context: a write that is on its way when
+// the user quits is waited for by main, not torn down.
+func (s *session) apply(p *stepPage, a approval) tea.Cmd {
+	turn, snap := p.turn, s.snap
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), writeTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), readTimeout+writeTimeout)
 		defer cancel()
-		applied, err := s.cluster.Apply(ctx, preview)
+		now, err := a.look(ctx, s.cluster, snap)
+		switch {
+		case err != nil:
+			return appliedMsg{page: p, turn: turn, err: err}
+		case !a.holds(now):
+			return appliedMsg{page: p, turn: turn, stale: &now}
+		}
+		applied, err := s.cluster.Apply(ctx, a.preview)
 		return appliedMsg{page: p, turn: turn, applied: applied, err: err}
 	}
 }

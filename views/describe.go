@@ -51,7 +51,7 @@ func (s *session) openVolume(v *kube.Volume, yaml bool) tea.Cmd {
 
 func (s *session) describeVolume(v *kube.Volume) sections {
 	pv := v.Object
-	sec := sections{title: "PersistentVolume " + pv.Name, state: v.State, story: s.volumeStory(v)}
+	sec := sections{title: "PersistentVolume " + pv.Name, version: pv.ResourceVersion, state: v.State, story: s.volumeStory(v)}
 	sec.facts = []fact{
 		{label: "Capacity", value: storage(pv.Spec.Capacity)},
 		{label: "Access modes", value: modes(pv.Spec.AccessModes)},
@@ -70,9 +70,9 @@ func (s *session) describeVolume(v *kube.Volume) sections {
 		{label: "Created", value: created(pv.CreationTimestamp, s.now)},
 		{label: "UID", value: string(pv.UID), role: ui.Dim},
 		{label: "Labels", value: pairs(pv.Labels)},
-		{label: "Annotations", value: pairs(pv.Annotations)},
+		{label: "Annotations", value: shownAnnotations(pv.Annotations)},
 	}
-	sec.lists = []factList{usersList(v.Users, v.UsersKnown)}
+	sec.lists = []factList{s.usersList(v.Users, v.UsersKnown)}
 	return sec
 }
 
@@ -92,7 +92,7 @@ func (s *session) claimFact(v *kube.Volume) string {
 	case kube.TieOpen:
 		return name + " (exists, not bound yet)"
 	case kube.TieUnknown:
-		return name + " (may not be read)"
+		return name + " (can't be seen: " + s.unseen(kube.PersistentVolumeClaims) + ")"
 	default:
 		return name
 	}
@@ -120,11 +120,22 @@ func pairs(m map[string]string) string {
 	return strings.Join(out, " ")
 }
 
+// shownAnnotations lists those that are kept of an object that is watched.
+func shownAnnotations(m map[string]string) string {
+	if len(m) == 0 {
+		return ""
+	}
+	return pairs(m) + " (those about storage; y shows all)"
+}
+
 // usersList lists the workloads with their pods.
-func usersList(list []kube.User, known bool) factList {
+func (s *session) usersList(list []kube.User, known bool) factList {
 	l := factList{title: "Used by", empty: "nobody"}
-	if !known {
-		l.empty = "can't be told: pods may not be read"
+	switch {
+	case !known:
+		l.empty = "can't be told: pods can't be seen, " + s.unseen(kube.Pods)
+	case !s.snap.OwnersKnown():
+		l.empty = "no pod; workloads can't all be seen"
 	}
 	for _, u := range list {
 		note := ""
@@ -168,16 +179,16 @@ func (s *session) openClaim(c *kube.Claim, yaml bool) tea.Cmd {
 			}
 			return nil
 		}
-		return []ui.Binding{{
-			Keys: []string{"a"}, Title: "actions", Help: "guided actions on its volume", Group: "Actions", Hint: true,
-			Disabled: func() string {
-				if volume() == nil {
-					return "the claim has no volume that can be seen"
-				}
-				return ""
-			},
-			Do: func() tea.Cmd { return p.openActions(volume()) },
-		}}
+		none := func() string {
+			if volume() == nil {
+				return "the claim has no volume that can be seen"
+			}
+			return ""
+		}
+		return []ui.Binding{
+			{Keys: []string{"a"}, Title: "actions", Help: "guided actions on its volume", Group: "Actions", Hint: true, Disabled: none, Do: func() tea.Cmd { return p.openActions(volume()) }},
+			{Keys: []string{"p"}, Title: "policy", Help: "set its volume's reclaim policy", Group: "Actions", Disabled: none, Do: func() tea.Cmd { return p.openPolicy(volume()) }},
+		}
 	}
 	return s.openDetails(actions.Ref{Kind: actions.ClaimKind, Namespace: ns, Name: name, UID: uid}, yaml, describe, keys)
 }
@@ -196,7 +207,7 @@ func (s *session) describeClaim(c *kube.Claim) sections {
 		modesNote += " (its volume: " + modes(pvc.Status.AccessModes) + ")"
 		modesRole = ui.Warn
 	}
-	sec := sections{title: "PersistentVolumeClaim " + pvc.Namespace + "/" + pvc.Name, state: c.State, story: s.claimStory(c)}
+	sec := sections{title: "PersistentVolumeClaim " + pvc.Namespace + "/" + pvc.Name, version: pvc.ResourceVersion, state: c.State, story: s.claimStory(c)}
 	selector := ""
 	if pvc.Spec.Selector != nil {
 		selector = metav1.FormatLabelSelector(pvc.Spec.Selector)
@@ -219,7 +230,7 @@ func (s *session) describeClaim(c *kube.Claim) sections {
 		{label: "Created", value: created(pvc.CreationTimestamp, s.now)},
 		{label: "UID", value: string(pvc.UID), role: ui.Dim},
 		{label: "Labels", value: pairs(pvc.Labels)},
-		{label: "Annotations", value: pairs(pvc.Annotations)},
+		{label: "Annotations", value: shownAnnotations(pvc.Annotations)},
 	}
 	conditions := factList{title: "Conditions", empty: "none"}
 	for _, cond := range pvc.Status.Conditions {
@@ -228,7 +239,7 @@ func (s *session) describeClaim(c *kube.Claim) sections {
 			{Text: "  " + cond.Reason + " " + cond.Message + "  " + age(cond.LastTransitionTime, s.now), Role: ui.Dim},
 		})
 	}
-	sec.lists = []factList{usersList(c.Users, c.UsersKnown), conditions}
+	sec.lists = []factList{s.usersList(c.Users, c.UsersKnown), conditions}
 	return sec
 }
 
@@ -254,7 +265,7 @@ func (s *session) describeClass(c *kube.Class) sections {
 	case c.Default:
 		isDefault = "marked, but " + s.defaultClass().Object.Name + " is newer"
 	}
-	sec := sections{title: "StorageClass " + sc.Name, story: s.classStory(c)}
+	sec := sections{title: "StorageClass " + sc.Name, version: sc.ResourceVersion, story: s.classStory(c)}
 	sec.facts = []fact{
 		{label: "Default", value: isDefault},
 		{label: "Provisioner", value: sc.Provisioner},
@@ -265,9 +276,12 @@ func (s *session) describeClass(c *kube.Class) sections {
 		{label: "Parameters", value: pairs(sc.Parameters)},
 		{label: "Created", value: created(sc.CreationTimestamp, s.now)},
 		{label: "UID", value: string(sc.UID), role: ui.Dim},
-		{label: "Annotations", value: pairs(sc.Annotations)},
+		{label: "Annotations", value: shownAnnotations(sc.Annotations)},
 	}
 	volumes := factList{title: "Volumes", empty: "none"}
+	if !s.snap.Known(kube.PersistentVolumes, "") {
+		volumes.empty = "can't be seen: " + s.unseen(kube.PersistentVolumes)
+	}
 	for _, ph := range phaseOrder() {
 		if t := c.Volumes[ph]; t.Count > 0 {
 			volumes.lines = append(volumes.lines, ui.Line{{Text: "  "}, s.phaseCount(ph, t.Count), {Text: "  " + bytes(t.Bytes), Role: ui.Dim}})

@@ -33,14 +33,18 @@ type detailsPage struct {
 	eventsErr  string
 	manifest   string
 	madeFrom   uint64
+	// version is what events and YAML were read for.
+	version string
 }
 
 // sections is what the overview shows.
 type sections struct {
 	title string
-	state kube.State
-	story []ui.Span
-	facts []fact
+	// version is the object's resourceVersion.
+	version string
+	state   kube.State
+	story   []ui.Span
+	facts   []fact
 	// lists are headed lists of lines: users, conditions.
 	lists []factList
 }
@@ -66,7 +70,13 @@ func (s *session) openDetails(ref actions.Ref, yaml bool, describe func() (secti
 	p.overview.SetWrap(true)
 	p.rebuild()
 	p.nav.Push(p)
-	return tea.Batch(s.readEvents(p, ref), s.readManifest(p, ref))
+	return p.read()
+}
+
+// read reads the events and the YAML.
+func (p *detailsPage) read() tea.Cmd {
+	p.turn++
+	return tea.Batch(p.readEvents(p, p.ref), p.readManifest(p, p.ref))
 }
 
 // Title implements ui.Page.
@@ -106,8 +116,14 @@ func (p *detailsPage) Render(t *ui.Theme, w, h int) string { return p.pager().Re
 func (p *detailsPage) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case snapshotMsg:
-		if p.madeFrom != p.snap.Revision {
-			p.rebuild()
+		if p.madeFrom == p.snap.Revision {
+			return nil
+		}
+		before := p.version
+		p.rebuild()
+		if p.version != before {
+			// The YAML follows the object.
+			return p.read()
 		}
 	case eventsMsg:
 		if msg.page == p && msg.turn == p.turn {
@@ -158,7 +174,7 @@ func (p *detailsPage) rebuild() {
 		p.gone = true
 		return
 	}
-	p.gone = false
+	p.gone, p.version = false, sec.version
 	p.told = sec.story
 	head := ui.Line{{Text: sec.title, Role: ui.Strong}}
 	if sec.state.Phase != "" {
@@ -240,10 +256,7 @@ func (p *detailsPage) Bindings() []ui.Binding {
 			p.showYAML = !p.showYAML
 			return nil
 		}},
-		ui.Binding{Keys: []string{"r"}, Title: "read again", Help: "read events and YAML again", Group: "Details", Hint: true, Do: func() tea.Cmd {
-			p.turn++
-			return tea.Batch(p.readEvents(p, p.ref), p.readManifest(p, p.ref))
-		}},
+		ui.Binding{Keys: []string{"r"}, Title: "read again", Help: "read events and YAML again", Group: "Details", Hint: true, Do: p.read},
 		ui.Binding{Keys: []string{"Y"}, Title: "copy", Help: "copy what is shown", Group: "Details", Do: func() tea.Cmd {
 			if p.showYAML {
 				return p.nav.Copy("the YAML", p.manifest)

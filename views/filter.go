@@ -61,13 +61,15 @@ func (q query) matches(h has) bool {
 	return true
 }
 
-// passes says whether a value is what the term asks for. Two quotes ask for
-// the empty value; a mode is matched whole, since RWO is the beginning of
-// RWOP; a driver anywhere, as its telling part is rarely its beginning.
+// passes says whether a value is what the term asks for. In quotes it is
+// meant whole, so that two quotes ask for the empty value; a mode is always
+// meant whole, since RWO is the beginning of RWOP; a driver matches anywhere,
+// as its telling part is rarely its beginning.
 func (t term) passes(v string) bool {
+	whole := len(t.value) >= 2 && strings.HasPrefix(t.value, `"`) && strings.HasSuffix(t.value, `"`)
 	switch {
-	case t.key != "" && t.value == `""`:
-		return v == ""
+	case t.key != "" && whole:
+		return strings.EqualFold(v, t.value[1:len(t.value)-1])
 	case t.key == "" || t.key == "driver":
 		return containsFold(v, t.value)
 	case t.key == "mode":

@@ -24,6 +24,8 @@ func TestFilterVolumes(t *testing.T) {
 		{"phase:terminating", []string{"pvc-77b1"}},
 		{`class:""`, []string{"nfs-archive"}},
 		{"class:example", []string{"example-pv"}},
+		{`class:"example"`, nil},
+		{`class:"example-sc"`, []string{"example-pv"}},
 		{"ns:web", []string{"broken", "pvc-77b1"}},
 		{"policy:delete", []string{"broken", "pvc-11aa", "pvc-77b1"}},
 		{"mode:rwx", []string{"nfs-archive"}},

@@ -282,6 +282,8 @@ func (r *rig) send(msgs ...tea.Msg) {
 			r.steps = append(r.steps, m.page)
 		}
 		_, cmd := r.app.Update(msg)
+		// The program draws after every message.
+		_ = r.app.View()
 		msgs = append(msgs, r.run(cmd))
 	}
 }
@@ -316,7 +318,7 @@ func (r *rig) typeText(text string) {
 }
 
 // settle lets the diff on the topmost step page have been seen long enough.
-func (r *rig) settle(p *stepPage) { r.send(settledMsg{page: p, turn: p.turn}) }
+func (r *rig) settle(p *stepPage) { r.send(settledMsg{page: p, turn: p.turn, wait: p.wait}) }
 
 // screen is what is seen, without colours.
 func (r *rig) screen() string { return ansi.Strip(r.app.View().Content) }

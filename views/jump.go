@@ -53,12 +53,6 @@ func (s *session) reveal(tab int, id string) bool {
 // volumeKeys are the keys of the volumes table.
 func volumeKeys(p *listPage[*kube.Volume]) []ui.Binding {
 	here := func(v *kube.Volume) place { return place{volumesTab, uidID(v.Object.UID)} }
-	claim := func(v *kube.Volume) *kube.Claim {
-		if ref := v.Object.Spec.ClaimRef; ref != nil {
-			return p.claimNamed(ref.Namespace, ref.Name)
-		}
-		return nil
-	}
 	return []ui.Binding{
 		p.forSelected("a", "actions", "guided actions on this volume", "Actions", true, p.openActions),
 		p.forSelected("p", "policy", "set the reclaim policy", "Actions", true, p.openPolicy),
@@ -66,18 +60,8 @@ func volumeKeys(p *listPage[*kube.Volume]) []ui.Binding {
 		p.forSelected("y", "YAML", "the object as YAML", "Table", false, func(v *kube.Volume) tea.Cmd { return p.openVolume(v, true) }),
 		{
 			Keys: []string{"c"}, Title: "claim", Help: "jump to its claim", Group: "Jump",
-			Disabled: p.unless(func(v *kube.Volume) string {
-				switch {
-				case claimOf(v.Object) == "":
-					return "it names no claim"
-				case claim(v) == nil && v.Tie == kube.TieUnknown:
-					return "claim " + claimOf(v.Object) + " can't be seen with your rights"
-				case claim(v) == nil:
-					return "claim " + claimOf(v.Object) + " does not exist"
-				}
-				return ""
-			}),
-			Do: p.with(func(v *kube.Volume) tea.Cmd { return p.jump(here(v), claimsTab, uidID(claim(v).Object.UID)) }),
+			Disabled: p.unless(p.noClaim),
+			Do:       p.with(func(v *kube.Volume) tea.Cmd { return p.jumpToClaim(v, here(v)) }),
 		},
 		{
 			Keys: []string{"C"}, Title: "class", Help: "jump to its class", Group: "Jump",
@@ -95,7 +79,7 @@ func claimKeys(p *listPage[*kube.Claim]) []ui.Binding {
 		case name == "":
 			return "it names no volume"
 		case p.volumeNamed(name) == nil && c.Tie == kube.TieUnknown:
-			return "volume " + name + " can't be seen with your rights"
+			return "volume " + name + " can't be seen: " + p.unseen(kube.PersistentVolumes)
 		case p.volumeNamed(name) == nil:
 			return "volume " + name + " does not exist"
 		}
@@ -133,7 +117,7 @@ func claimKeys(p *listPage[*kube.Claim]) []ui.Binding {
 func classKeys(p *listPage[*kube.Class]) []ui.Binding {
 	filtered := func(tab int, set func(string)) func(*kube.Class) tea.Cmd {
 		return func(c *kube.Class) tea.Cmd {
-			set("class:" + c.Object.Name)
+			set(`class:"` + c.Object.Name + `"`)
 			p.trail = append(p.trail, place{classesTab, uidID(c.Object.UID)})
 			p.show(tab)
 			return nil
@@ -159,10 +143,55 @@ func (s *session) noClass(name string) string {
 	switch {
 	case name == "":
 		return "it has no class"
-	case s.snap.Class(name) == nil:
-		return "class " + name + " does not exist, or you may not see classes"
+	case s.snap.Class(name) != nil:
+		return ""
+	case s.snap.Known(kube.StorageClasses, ""):
+		return "class " + name + " does not exist"
+	default:
+		return "class " + name + " can't be seen: " + s.unseen(kube.StorageClasses)
 	}
-	return ""
+}
+
+// claimFor is the claim of the name that a volume's claimRef has.
+func (s *session) claimFor(v *kube.Volume) *kube.Claim {
+	if ref := v.Object.Spec.ClaimRef; ref != nil {
+		return s.claimNamed(ref.Namespace, ref.Name)
+	}
+	return nil
+}
+
+func (s *session) noClaim(v *kube.Volume) string {
+	switch name := claimOf(v.Object); {
+	case name == "":
+		return "it names no claim"
+	case s.claimFor(v) != nil:
+		return ""
+	case v.Tie == kube.TieUnknown:
+		return "claim " + name + " can't be seen: " + s.unseen(kube.PersistentVolumeClaims)
+	default:
+		return "claim " + name + " does not exist"
+	}
+}
+
+func (s *session) jumpToClaim(v *kube.Volume, from place) tea.Cmd {
+	if c := s.claimFor(v); c != nil {
+		return s.jump(from, claimsTab, uidID(c.Object.UID))
+	}
+	return nil
+}
+
+// unseen says why objects of a kind can't all be seen.
+func (s *session) unseen(r kube.Resource) string {
+	switch st := s.readState(r); {
+	case st.Phase == kube.Forbidden && st.Missing != "":
+		return "you may not " + st.Missing
+	case st.Phase == kube.Loading:
+		return "they are still being read"
+	case st.Namespace != "":
+		return "only namespace " + st.Namespace + " is read"
+	default:
+		return "they can't be read"
+	}
 }
 
 func (s *session) classID(name string) string {
@@ -212,7 +241,7 @@ func (s *session) openNamespaces() tea.Cmd {
 		}
 	}
 	var entries []ui.Entry
-	if s.snap.Scope == "" {
+	if !s.narrowed() {
 		note := ""
 		if s.namespace == "" {
 			note = "shown now"
@@ -233,16 +262,23 @@ func (s *session) openNamespaces() tea.Cmd {
 			if text == "" || slices.Contains(s.namespaces(), text) {
 				return ui.Entry{}, ""
 			}
-			return ui.Entry{Title: text, Note: "a namespace without claims so far", Do: set(text)}, ""
+			note := "a namespace without claims so far"
+			if s.narrowed() {
+				note = "read this namespace instead"
+			}
+			return ui.Entry{Title: text, Note: note, Do: set(text)}, ""
 		},
 	}))
 	return nil
 }
 
+// narrowed says that one namespace is read only, for lack of rights.
+func (s *session) narrowed() bool { return s.snap.Scope != "" }
+
 // setNamespace shows one namespace, or all.
 func (s *session) setNamespace(ns string) {
 	s.namespace = ns
-	if s.snap.Scope != "" && ns != "" {
+	if s.narrowed() && ns != "" {
 		s.cluster.SetScope(ns)
 	}
 	s.refresh()

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,12 @@ type kind[T any] struct {
 	keys func(*listPage[T]) []ui.Binding
 }
 
+// countKey is what the counts depend on.
+type countKey struct {
+	revision  uint64
+	namespace string
+}
+
 // listPage is a live table of one kind: filter, sort, marks, jumps.
 type listPage[T any] struct {
 	*session
@@ -54,7 +61,7 @@ type listPage[T any] struct {
 	rows  []T
 	// counts sums up all records, filtered away or not.
 	counts  map[kube.Phase]kube.Tally
-	counted uint64
+	counted countKey
 
 	query     query
 	typing    bool
@@ -85,12 +92,12 @@ func (p *listPage[T]) Badge() string {
 	case kube.Forbidden:
 		return hidden
 	case kube.Loading:
-		if n := len(p.kind.items(p.snap)); n > 0 {
-			return strconv.Itoa(n) + "…"
+		if p.total > 0 {
+			return strconv.Itoa(p.total) + "…"
 		}
 		return "…"
 	default:
-		return strconv.Itoa(len(p.kind.items(p.snap)))
+		return strconv.Itoa(p.total)
 	}
 }
 
@@ -122,14 +129,14 @@ func (p *listPage[T]) refresh() {
 
 func (p *listPage[T]) rebuild() {
 	p.madeFrom, p.madeFor, p.madeQuery = p.snap.Revision, p.namespace, p.query.text
-	all := p.kind.items(p.snap)
+	all := p.inNamespace(p.kind.items(p.snap))
 	p.total = len(all)
 	p.count(all)
 	rows := all
-	if inNamespace := p.kind.namespace != nil && p.namespace != ""; inNamespace || !p.query.empty() {
+	if !p.query.empty() {
 		rows = make([]T, 0, len(all))
 		for _, r := range all {
-			if (!inNamespace || p.kind.namespace(r) == p.namespace) && p.query.matches(p.kind.values(r)) {
+			if p.query.matches(p.kind.values(r)) {
 				rows = append(rows, r)
 			}
 		}
@@ -139,12 +146,27 @@ func (p *listPage[T]) rebuild() {
 	p.table.Empty(p.emptyText())
 }
 
-// count adds up the records by phase, once for each snapshot.
+// inNamespace leaves out what lives in other namespaces than the shown one.
+func (p *listPage[T]) inNamespace(all []T) []T {
+	if p.kind.namespace == nil || p.namespace == "" {
+		return all
+	}
+	var rows []T
+	for _, r := range all {
+		if p.kind.namespace(r) == p.namespace {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// count adds up the records by phase, once for each snapshot and namespace.
 func (p *listPage[T]) count(all []T) {
-	if p.kind.tally == nil || p.counts != nil && p.counted == p.snap.Revision {
+	counted := countKey{p.snap.Revision, p.namespace}
+	if p.kind.tally == nil || p.counts != nil && p.counted == counted {
 		return
 	}
-	p.counts, p.counted = map[kube.Phase]kube.Tally{}, p.snap.Revision
+	p.counts, p.counted = map[kube.Phase]kube.Tally{}, counted
 	for _, r := range all {
 		phase, size := p.kind.tally(r)
 		t := p.counts[phase]
@@ -209,12 +231,14 @@ func (p *listPage[T]) emptyText() []ui.Span {
 			{Text: "You may not see " + what + " here. ", Role: ui.Warn},
 			{Text: "Missing right: " + st.Missing + ". Ask for it, or use another --context or --as."},
 		}
+	case st.Phase == kube.Loading && st.Err != "":
+		return []ui.Span{{Text: "The " + what + " can't be read: " + sentence(st.Err), Role: ui.Warn}, {Text: " Trying on."}}
 	case st.Phase == kube.Loading:
 		return []ui.Span{{Text: "Loading " + what + "…", Role: ui.Dim}}
 	case p.total > 0 && !p.query.empty():
 		return []ui.Span{{Text: "None of " + count(p.total, strings.TrimSuffix(what, "s")) + " matches the filter. ", Role: ui.Dim}, {Text: "esc", Role: ui.Key}, {Text: " clears it.", Role: ui.Dim}}
-	case p.total > 0:
-		return []ui.Span{{Text: "No " + what + " for namespace " + p.namespace + ". ", Role: ui.Dim}, {Text: "n", Role: ui.Key}, {Text: " chooses another one.", Role: ui.Dim}}
+	case p.kind.namespace != nil && (p.namespace != "" || st.Namespace != ""):
+		return []ui.Span{{Text: "No " + what + " for namespace " + cmp.Or(p.namespace, st.Namespace) + ". ", Role: ui.Dim}, {Text: "n", Role: ui.Key}, {Text: " chooses another one.", Role: ui.Dim}}
 	default:
 		return []ui.Span{{Text: "No " + what + " in this cluster.", Role: ui.Dim}}
 	}

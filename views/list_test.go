@@ -180,7 +180,7 @@ func TestJumpsSayWhyNot(t *testing.T) {
 func TestClassLeadsToItsVolumes(t *testing.T) {
 	r := newRig(t, shop())
 	r.press("3", "j", "v")
-	r.wantOn("class:gp3", "4 of 6")
+	r.wantOn(`class:"gp3"`, "4 of 6")
 	r.press("b")
 	r.wantBar("gp3")
 }

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,9 +17,22 @@ func (s *session) openActions(v *kube.Volume) tea.Cmd {
 	if v == nil {
 		return nil
 	}
-	entries := s.offerEntries(s.offers(v), v)
+	entries := slices.Concat(s.offerEntries(s.offers(v), v), s.placeEntries(v))
 	s.nav.Open(ui.NewMenu("Actions on "+v.Object.Name+" ("+string(v.State.Phase)+")", entries))
 	return nil
+}
+
+// placeEntries are the places that a volume leads to, each with the reason why
+// not.
+func (s *session) placeEntries(v *kube.Volume) []ui.Entry {
+	from := place{volumesTab, uidID(v.Object.UID)}
+	return []ui.Entry{
+		{Key: "e", Title: "Details", Note: "story, users, events", Do: func() tea.Cmd { return s.openVolume(v, false) }},
+		{Key: "y", Title: "YAML", Note: "the object as it is stored", Do: func() tea.Cmd { return s.openVolume(v, true) }},
+		{Key: "c", Title: "To its claim", Note: claimOf(v.Object), Disabled: s.noClaim(v), Do: func() tea.Cmd { return s.jumpToClaim(v, from) }},
+		{Key: "C", Title: "To its class", Note: v.Class, Disabled: s.noClass(v.Class), Do: func() tea.Cmd { return s.jump(from, classesTab, s.classID(v.Class)) }},
+		{Key: "Y", Title: "Copy its name", Do: func() tea.Cmd { return s.nav.Copy("1 name", v.Object.Name) }},
+	}
 }
 
 // openPolicy shows the part of the actions that sets the policy.
@@ -87,19 +101,16 @@ func (s *session) chooseClaim(req actions.Request, v *kube.Volume) tea.Cmd {
 		req.Claim = key
 		return func() tea.Cmd { return s.openStep(req) }
 	}
-	world := s.snap.World(v.Object.Name)
 	var waiting, others []ui.Entry
 	for _, c := range s.snap.Claims {
 		key := actions.ClaimKey{Namespace: c.Object.Namespace, Name: c.Object.Name}
 		e := ui.Entry{Title: key.String(), Note: claimNote(c), Do: choose(key)}
 		// Claims that wait for a volume are who one reserves for; the others
 		// are listed behind them, with the reason why not.
-		if c.State.Phase == kube.Pending {
+		e.Disabled = cannotTake(c, v)
+		if c.State.Phase == kube.Pending && e.Disabled == "" {
 			waiting = append(waiting, e)
 			continue
-		}
-		if plan := actions.Make(withClaim(req, key), world); plan.Blocked() != "" {
-			e.Disabled = plan.Blocked()
 		}
 		others = append(others, e)
 	}
@@ -110,9 +121,21 @@ func (s *session) chooseClaim(req actions.Request, v *kube.Volume) tea.Cmd {
 	return nil
 }
 
-func withClaim(req actions.Request, key actions.ClaimKey) actions.Request {
-	req.Claim = key
-	return req
+// cannotTake says at a glance why a claim would not take a volume. The plan
+// judges it fully, for the one claim that is chosen.
+func cannotTake(c *kube.Claim, v *kube.Volume) string {
+	switch name := c.Object.Spec.VolumeName; {
+	case c.State.Phase == kube.Terminating:
+		return "it is being deleted"
+	case c.State.Phase == kube.Lost:
+		return "it is Lost, and takes no other volume"
+	case name == "" || name == v.Object.Name:
+		return ""
+	case c.State.Phase == kube.Bound:
+		return "it is bound to volume " + name
+	default:
+		return "it asks for volume " + name
+	}
 }
 
 // typedClaim offers a claim that was typed. Without a namespace the one that

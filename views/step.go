@@ -2,6 +2,7 @@ package views
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,6 +38,10 @@ const (
 // it is late. The controller looks at everything every 15 s.
 const overdue = 20 * time.Second
 
+// previewTries bounds how often a preview is made anew by itself, because the
+// object changed between two looks at it.
+const previewTries = 3
+
 // stepPage walks through a plan: checks, dry run, diff, confirmation, the
 // request, and what the watch shows afterwards. Nothing it says happened was
 // assumed.
@@ -48,19 +53,27 @@ type stepPage struct {
 	stage stage
 
 	plan actions.Plan
-	// steps are what is left to do after done. When undoing they are the
-	// plan's undo.
-	steps   []actions.Step
-	next    int
-	done    []doneStep
-	undo    []actions.Step
-	undoing bool
+	// steps are all steps, of which done have taken effect. When undoing they
+	// are those of the undo.
+	steps []actions.Step
+	next  int
+	done  []doneStep
+	// sent says that a request of this plan, or of its undo, has gone out.
+	sent bool
+	// undo brings back what was there before the first request.
+	undo     []actions.Step
+	undoNote string
+	undoing  bool
+	// tries counts the previews in a row that found the object changed.
+	tries int
 
 	preview kube.Preview
-	// settled: the diff has been on screen long enough to be approved.
+	// settled: the diff has been on screen long enough to be approved; wait
+	// counts the pauses that were asked for.
 	settled bool
-	// changed: the diff on screen replaces one that went stale.
-	changed bool
+	wait    int
+	// changed says what replaced a diff that went stale.
+	changed string
 	applied kube.Applied
 	sentAt  time.Time
 	// lacking is what the watch does not show yet.
@@ -90,12 +103,22 @@ func (s *session) openStep(req actions.Request) tea.Cmd {
 func (p *stepPage) replan() tea.Cmd {
 	p.turn++
 	p.stage, p.problem = planning, ""
-	p.redraw()
-	var steps []actions.Step
-	if p.undoing {
-		steps = p.undo
+	if p.opts.DryRun {
+		// Nothing was written, so that the walk begins anew.
+		p.done = nil
 	}
-	return p.session.plan(p, p.req, steps)
+	p.redraw()
+	return p.ask(p.question())
+}
+
+// question is what a fresh look at the cluster has to answer.
+func (p *stepPage) question() question {
+	q := question{req: p.req, undoing: p.undoing}
+	if p.sent || p.undoing {
+		// A copy: an answer may still be sought in it when the page has gone on.
+		q.steps = slices.Clone(p.steps)
+	}
+	return q
 }
 
 // Update implements ui.Page.
@@ -104,14 +127,14 @@ func (p *stepPage) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case plannedMsg:
 		if msg.page == p && msg.turn == p.turn {
-			cmd = p.planned(msg)
+			cmd = p.planned(msg.finding, msg.err)
 		}
 	case previewedMsg:
 		if msg.page == p && msg.turn == p.turn {
 			cmd = p.previewed(msg)
 		}
 	case settledMsg:
-		if msg.page == p && msg.turn == p.turn {
+		if msg.page == p && msg.turn == p.turn && msg.wait == p.wait {
 			p.settled = true
 		}
 	case appliedMsg:
@@ -128,49 +151,46 @@ func (p *stepPage) Update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-func (p *stepPage) planned(msg plannedMsg) tea.Cmd {
-	if msg.err != nil {
-		return p.fail(kube.Explain(msg.err))
+// planned takes in a fresh look.
+func (p *stepPage) planned(f finding, err error) tea.Cmd {
+	if err != nil {
+		return p.fail(kube.Explain(err))
 	}
-	if !p.undoing {
-		p.plan = msg.plan
-		// A fresh plan lists what is left; what undo would bring back is
-		// what was there before the first write.
-		p.steps = msg.plan.Steps
-		if len(p.done) == 0 {
-			p.undo = msg.plan.Undo
-		}
-		if p.plan.Blocked() != "" {
-			p.stage = blocked
-			return nil
-		}
+	p.plan = f.plan
+	if !p.sent && !p.undoing {
+		p.steps, p.undo, p.undoNote = f.plan.Steps, f.plan.Undo, f.plan.UndoNote
 	}
-	switch msg.next.Kind {
-	case actions.Done:
+	switch {
+	case f.next.Kind == actions.Done:
 		p.stage = finished
 		return nil
-	case actions.Halt:
-		return p.fail(msg.next.Reason)
-	case actions.Wait:
-		// It was written before, by an answer that got lost or by somebody
-		// else; its effect has yet to be seen.
-		p.next, p.stage, p.sentAt = msg.next.Step, waiting, p.now
-		p.applied = kube.Applied{ResourceVersion: msg.volume.ResourceVersion, Object: msg.volume}
+	case f.next.Kind == actions.Wait:
+		// It was written before, by a request whose answer was lost or by
+		// somebody else; its effect has yet to be seen.
+		p.next, p.stage, p.sentAt = f.next.Step, waiting, p.now
+		p.applied = kube.Applied{ResourceVersion: f.volume.ResourceVersion, Object: f.volume}
 		return p.look()
-	default:
-		return p.ask(msg.next.Step)
+	case f.plan.Blocked() != "":
+		p.stage = blocked
+		return nil
+	case f.next.Kind == actions.Halt:
+		return p.fail(f.next.Reason)
 	}
+	if f.step != nil {
+		p.steps[f.next.Step] = *f.step
+	}
+	return p.dryRun(f.next.Step)
 }
 
-// ask has the server dry-run a step.
-func (p *stepPage) ask(step int) tea.Cmd {
+// dryRun has the server dry-run a step.
+func (p *stepPage) dryRun(step int) tea.Cmd {
 	p.turn++
 	p.next, p.stage, p.settled = step, previewing, false
-	return p.session.preview(p, p.dry(), p.steps[step])
+	return p.session.preview(p, p.walkedSteps(), p.steps[step])
 }
 
-// dry lists the steps that were only walked through, not written.
-func (p *stepPage) dry() []actions.Step {
+// walkedSteps are those that were only walked through, not written.
+func (p *stepPage) walkedSteps() []actions.Step {
 	if !p.opts.DryRun {
 		return nil
 	}
@@ -182,31 +202,38 @@ func (p *stepPage) dry() []actions.Step {
 }
 
 func (p *stepPage) previewed(msg previewedMsg) tea.Cmd {
-	if msg.err != nil {
+	switch kind := kube.KindOf(msg.err); {
+	case msg.err == nil:
+	case (kind == kube.KindConflict || kind == kube.KindGuard) && p.tries < previewTries:
+		// Something changed between two looks, as it does right after a
+		// write of our own that a controller reacts to.
+		p.tries++
+		return p.replan()
+	default:
 		return p.fail(kube.Explain(msg.err))
 	}
-	p.preview, p.stage = msg.preview, ready
+	p.preview, p.stage, p.tries = msg.preview, ready, 0
+	// A new diff is read from its beginning, whatever was read before.
+	p.pager.Top()
+	return p.settleAgain()
+}
+
+// settleAgain starts the pause after which a diff can be approved.
+func (p *stepPage) settleAgain() tea.Cmd {
+	p.wait++
 	return p.settledLater(p)
 }
 
-// approve is the user's yes to the diff on screen. What destroys or exposes
-// data, and what could not be previewed, is typed instead of pressed.
+// approve is the user's yes to the diff on screen. A key that comes before the
+// diff can have been seen approves nothing and starts the pause anew, so that
+// a key that is held down, or pressed again and again, never gets there.
 func (p *stepPage) approve() tea.Cmd {
-	word, text := "", []ui.Span(nil)
-	switch {
-	case p.opts.DryRun:
-	case !p.preview.DryRun.Supported:
-		word = p.req.Volume.Name
-		text = []ui.Span{{Text: "The server could not dry-run this: " + p.preview.DryRun.Reason + ". What is shown was computed here and may differ from what happens. ", Role: ui.Warn}}
-	case !p.undoing && len(p.done) == 0 && p.plan.Confirm != "":
-		word = p.plan.Confirm
-		for _, c := range p.plan.Checks {
-			if c.Severity == actions.Warn {
-				text = append(text, ui.Span{Text: c.Text + ". ", Role: ui.Warn})
-			}
-		}
+	if !p.settled {
+		p.nav.Notify(ui.Notice, "the diff has only just appeared: look at it first")
+		return p.settleAgain()
 	}
-	if word == "" {
+	word, text := p.confirmation()
+	if word == "" || p.opts.DryRun {
 		return p.send()
 	}
 	turn := p.turn
@@ -231,31 +258,59 @@ func (p *stepPage) approve() tea.Cmd {
 	return nil
 }
 
+// confirmation is the word to type before the step on screen, and why: it
+// exposes or destroys data, or could not be previewed.
+func (p *stepPage) confirmation() (word string, text []ui.Span) {
+	if !p.preview.DryRun.Supported {
+		word = p.req.Volume.Name
+		text = append(text, ui.Span{
+			Text: "The server could not dry-run this: " + p.preview.DryRun.Reason + ". What is shown was computed here and may differ from what happens. ",
+			Role: ui.Warn,
+		})
+	}
+	if c := p.steps[p.next].Confirm; c != "" {
+		word = c
+		for _, check := range p.plan.Checks {
+			if check.Severity == actions.Warn {
+				text = append(text, ui.Span{Text: check.Text + ". ", Role: ui.Warn})
+			}
+		}
+	}
+	return word, text
+}
+
 func (p *stepPage) send() tea.Cmd {
 	if p.opts.DryRun {
 		p.done = append(p.done, doneStep{p.steps[p.next], "dry run only"})
 		if p.next+1 < len(p.steps) {
-			return p.ask(p.next + 1)
+			return p.dryRun(p.next + 1)
 		}
 		p.stage = finished
 		p.redraw()
 		return nil
 	}
 	p.turn++
-	p.stage, p.sentAt, p.changed = applying, p.now, false
+	p.stage, p.sentAt, p.changed = applying, p.now, ""
 	p.redraw()
-	return p.apply(p, p.preview)
+	approved := approval{question: p.question(), plan: p.plan, step: p.steps[p.next], preview: p.preview}
+	return p.apply(p, approved)
 }
 
 func (p *stepPage) answered(msg appliedMsg) tea.Cmd {
 	switch {
+	case msg.stale != nil:
+		// What speaks for or against it changed while the diff was on screen.
+		p.changed = "What this depends on changed while you looked. Nothing was written; this is how it is now."
+		return p.planned(*msg.stale, nil)
 	case msg.err == nil:
+		p.sent = true
 		p.applied, p.stage, p.lacking = msg.applied, waiting, ""
 		return p.look()
 	case kube.KindOf(msg.err) == kube.KindConflict:
-		p.changed = true
+		p.changed = "The volume changed while you looked. Nothing was written; this is the new difference."
 		return p.replan()
 	case errors.Is(msg.err, kube.ErrOutcomeUnknown):
+		p.sent = true
 		return p.fail(kube.Explain(msg.err) + ". r reads it back")
 	default:
 		return p.fail(kube.Explain(msg.err))
@@ -272,14 +327,19 @@ func (p *stepPage) look() tea.Cmd {
 	if v == nil || v.Object.UID != p.req.Volume.UID {
 		return p.fail("the volume is gone: it was deleted after the request was accepted")
 	}
-	if p.lacking = step.After.Mismatch(v.Object); p.lacking != "" {
+	if p.lacking = step.After.Mismatch(v.Object); p.lacking == "" {
+		p.done = append(p.done, doneStep{step, sawState(v)})
+		if p.next+1 < len(p.steps) {
+			return p.replan()
+		}
+		p.stage = finished
 		return nil
 	}
-	p.done = append(p.done, doneStep{step, sawState(v)})
-	if p.next+1 < len(p.steps) {
-		return p.replan()
+	// Only the phase is the controller's to bring. All else was written by
+	// our request, and is there unless somebody has written again.
+	if again := step.After.AnyPhase().Mismatch(v.Object); again != "" {
+		return p.fail("somebody changed the volume again after the request was accepted: " + again)
 	}
-	p.stage = finished
 	return nil
 }
 
@@ -299,6 +359,14 @@ func (p *stepPage) fail(problem string) tea.Cmd {
 
 // startUndo turns the page around: the plan's undo becomes what is to do.
 func (p *stepPage) startUndo() tea.Cmd {
-	p.undoing, p.steps, p.done = true, p.undo, nil
+	p.undoing, p.steps, p.done, p.sent, p.changed = true, slices.Clone(p.undo), nil, false, ""
 	return p.replan()
+}
+
+// Holds implements ui.Holder: an answer that is on its way must find its page.
+func (p *stepPage) Holds() string {
+	if p.stage == applying {
+		return "a request is on its way; its answer is a moment away"
+	}
+	return ""
 }

@@ -89,7 +89,7 @@ func TestStepSaysThatItIsLate(t *testing.T) {
 	r.wantOff("This is late")
 	r.send(tickMsg(noon().Add(overdue + time.Second)))
 	r.wantOn("This is late")
-	r.see(after("101", func(*corev1.PersistentVolume) {}), func(s *kube.Snapshot) { s.Link.Phase = kube.Unreachable })
+	r.see(after("101", func(v *corev1.PersistentVolume) { v.Spec.ClaimRef.UID = "" }), func(s *kube.Snapshot) { s.Link.Phase = kube.Unreachable })
 	r.wantOn("The connection is not live")
 }
 

@@ -41,21 +41,24 @@ func (p *stepPage) Capturing() bool { return p.pager.Capturing() }
 // Render implements ui.Page.
 func (p *stepPage) Render(t *ui.Theme, w, h int) string { return p.pager.Render(t, w, h) }
 
+// title says what the page does, to which volume.
+func (p *stepPage) title() string {
+	switch {
+	case p.plan.Title == "":
+		return p.Title() + " " + p.req.Volume.Name
+	case p.undoing:
+		return "Undo: " + p.plan.Title
+	default:
+		return p.plan.Title
+	}
+}
+
 // redraw makes the text anew: the steps, what speaks against them, the diff,
 // and last the checks that passed.
 func (p *stepPage) redraw() {
-	title := p.plan.Title
-	if p.undoing {
-		title = "Undo: " + title
-	}
-	if title == "" {
-		title = p.Title() + " " + p.req.Volume.Name
-	}
-	lines := []ui.Line{{{Text: title, Role: ui.Strong}}}
+	lines := []ui.Line{{{Text: p.title(), Role: ui.Strong}}}
 	lines = append(lines, p.stepLines()...)
-	if !p.undoing {
-		lines = append(lines, p.checkLines(func(s actions.Severity) bool { return s != actions.Pass })...)
-	}
+	lines = append(lines, p.checkLines(func(s actions.Severity) bool { return s != actions.Pass })...)
 	p.diffEnd = -1
 	switch p.stage {
 	case ready, applying, waiting:
@@ -69,7 +72,7 @@ func (p *stepPage) redraw() {
 	default:
 		// There is nothing to show but the plan so far.
 	}
-	if !p.undoing && p.stage != finished {
+	if p.stage != finished {
 		lines = append(lines, p.checkLines(func(s actions.Severity) bool { return s == actions.Pass })...)
 	}
 	p.pager.SetLines(lines)
@@ -92,7 +95,7 @@ func (p *stepPage) stepLines() []ui.Line {
 		return lines
 	}
 	for i, st := range p.steps {
-		if i < p.next || p.walked(i) {
+		if i < len(p.done) {
 			continue
 		}
 		if i == p.next && p.stage != planning && p.stage != blocked {
@@ -102,17 +105,6 @@ func (p *stepPage) stepLines() []ui.Line {
 		lines = append(lines, ui.Line{{Text: p.glyph("· ", ". ") + st.Title, Role: ui.Dim}})
 	}
 	return lines
-}
-
-// walked says that a step still in the list is also among the done ones, as
-// happens when it was the last thing seen and the plan has not been made anew.
-func (p *stepPage) walked(i int) bool {
-	for _, d := range p.done {
-		if d.step.ID == p.steps[i].ID {
-			return true
-		}
-	}
-	return false
 }
 
 // checkLines lists the checks of some severities, under an empty line.
@@ -144,8 +136,8 @@ func (p *stepPage) checkLines(of func(actions.Severity) bool) []ui.Line {
 
 func (p *stepPage) diffLines() []ui.Line {
 	lines := []ui.Line{p.dryRunLine()}
-	if p.changed {
-		lines = append(lines, ui.Line{{Text: "The volume changed while you looked. Nothing was written; this is the new difference.", Role: ui.Warn}})
+	if p.changed != "" {
+		lines = append(lines, ui.Line{{Text: p.changed, Role: ui.Warn}})
 	}
 	inHunk := false
 	for raw := range strings.Lines(p.preview.Diff) {
@@ -193,6 +185,8 @@ func (p *stepPage) endLines() []ui.Line {
 	}
 	lines := []ui.Line{{}}
 	switch {
+	case len(p.done) == 0 && p.sent:
+		lines = append(lines, ui.Line{{Text: "Done: the volume is as the plan wants it.", Role: ui.Good}})
 	case len(p.done) == 0:
 		lines = append(lines, ui.Line{{Text: "Nothing had to be done: the volume is already so.", Role: ui.Good}})
 	case p.undoing:
@@ -203,8 +197,11 @@ func (p *stepPage) endLines() []ui.Line {
 			lines = append(lines, ui.Line{{Text: sentence(then)}})
 		}
 	}
-	if p.plan.UndoNote != "" && !p.undoing {
-		lines = append(lines, ui.Line{{Text: sentence(p.plan.UndoNote), Role: ui.Dim}})
+	if len(p.undo) > 0 && !p.undoing && p.sent {
+		lines = append(lines, ui.Line{{Text: "u", Role: ui.Key}, {Text: " takes it back, for as long as this page is open.", Role: ui.Dim}})
+	}
+	if p.undoNote != "" && !p.undoing {
+		lines = append(lines, ui.Line{{Text: sentence(p.undoNote), Role: ui.Dim}})
 	}
 	return lines
 }
@@ -215,6 +212,9 @@ func (p *stepPage) Story() []ui.Span {
 	case planning:
 		return []ui.Span{{Text: "Reading the volume and what it touches…", Role: ui.Dim}}
 	case blocked:
+		if p.sent {
+			return []ui.Span{{Text: "Stopped; what was written before stays: ", Role: ui.Bad}, {Text: p.plan.Blocked()}}
+		}
 		return []ui.Span{{Text: "Blocked, nothing is written: ", Role: ui.Bad}, {Text: p.plan.Blocked()}}
 	case previewing:
 		return []ui.Span{{Text: "Asking the server for a dry run…", Role: ui.Dim}}
@@ -226,7 +226,7 @@ func (p *stepPage) Story() []ui.Span {
 		return p.waitingStory()
 	case finished:
 		if v := p.volumeNamed(p.req.Volume.Name); v != nil {
-			return append([]ui.Span{{Text: "Now: ", Role: ui.Good}}, p.volumeStory(v)...)
+			return append([]ui.Span{{Text: "Now: ", Role: ui.Good}}, withoutHints(p.volumeStory(v))...)
 		}
 		return nil
 	default:
@@ -274,13 +274,18 @@ func (p *stepPage) Bindings() []ui.Binding {
 	if p.opts.DryRun {
 		apply = "next"
 	}
+	// While a search shows its hits, esc ends that first: the pager binds it.
+	leave := []string{"esc", "q"}
+	if p.pager.Searching() {
+		leave = leave[1:]
+	}
 	keys := []ui.Binding{
-		{Keys: []string{"enter"}, Title: apply, Help: "send what the diff shows", Group: "Step", Hint: p.stage == ready && p.cannotApply() == "", Disabled: p.cannotApply, Do: p.approve},
+		{Keys: []string{"enter"}, Title: apply, Help: "send what the diff shows", Group: "Step", Hint: p.stage == ready && p.settled && p.cannotApply() == "", Disabled: p.cannotApply, Do: p.approve},
 		{Keys: []string{"u"}, Title: "undo", Help: "take back what was done", Group: "Step", Hint: p.cannotUndo() == "", Disabled: p.cannotUndo, Do: p.startUndo},
 		{Keys: []string{"r"}, Title: "look again", Help: "read everything again", Group: "Step", Hint: p.stage == failed || p.stage == blocked, Disabled: p.cannotReread, Do: p.replan},
 		{Keys: []string{"c"}, Title: "as kubectl", Help: "the whole plan as kubectl commands", Group: "Step", Hint: true, Disabled: p.noPlan, Do: p.showCommands},
 		{Keys: []string{"Y"}, Title: "copy", Help: "copy what is shown", Group: "Step", Hint: true, Do: func() tea.Cmd { return p.nav.Copy("this page", p.pager.Text()) }},
-		{Keys: []string{"esc", "q"}, Title: "back", Help: "leave; what was written stays", Group: "Step", Hint: true, Disabled: p.cannotLeave, Do: func() tea.Cmd { p.nav.Pop(); return nil }},
+		{Keys: leave, Title: "back", Help: "leave; what was written stays", Group: "Step", Hint: true, Disabled: p.Holds, Do: func() tea.Cmd { p.nav.Pop(); return nil }},
 	}
 	return slices.Concat(keys, p.pager.Bindings())
 }
@@ -289,10 +294,8 @@ func (p *stepPage) cannotApply() string {
 	switch {
 	case p.stage == ready && !p.pager.Shows(p.diffEnd):
 		return "the difference goes on below: scroll down and look at all of it first"
-	case p.stage == ready && p.settled:
-		return ""
 	case p.stage == ready:
-		return "the diff has only just appeared: look at it first"
+		return ""
 	case p.stage == blocked:
 		return p.plan.Blocked()
 	case p.stage == finished:
@@ -310,11 +313,13 @@ func (p *stepPage) cannotUndo() string {
 		return "nothing was written"
 	case p.undoing:
 		return "this is the undo"
-	case p.stage != finished && p.stage != failed, len(p.done) == 0:
-		return "nothing was done yet"
+	case !p.sent:
+		return "nothing was written yet"
+	case p.stage == planning, p.stage == previewing, p.stage == applying:
+		return "not now: something is on its way"
 	case len(p.undo) == 0:
-		if p.plan.UndoNote != "" {
-			return p.plan.UndoNote
+		if p.undoNote != "" {
+			return p.undoNote
 		}
 		return "there is nothing to take back"
 	}
@@ -328,21 +333,25 @@ func (p *stepPage) cannotReread() string {
 	return ""
 }
 
-func (p *stepPage) cannotLeave() string {
-	if p.stage == applying {
-		return "a request is on its way; its answer is a moment away"
-	}
-	return ""
-}
-
 func (p *stepPage) noPlan() string {
-	if len(p.plan.Steps) == 0 {
+	if len(p.steps) == 0 {
 		return "there is nothing to do, and so no commands"
 	}
 	return ""
 }
 
+// showCommands shows the whole plan, also what of it has been done, or the
+// whole undo.
 func (p *stepPage) showCommands() tea.Cmd {
-	p.nav.Push(newTextPage(p.session, "kubectl", "the commands", p.plan.Kubectl()))
+	plan := actions.Plan{Title: p.title(), Steps: p.steps}
+	if !p.undoing {
+		plan.Undo, plan.UndoNote = p.undo, p.undoNote
+	}
+	for _, c := range p.plan.Checks {
+		if c.Severity == actions.Warn {
+			plan.Checks = append(plan.Checks, c)
+		}
+	}
+	p.nav.Push(newTextPage(p.session, "kubectl", "the commands", plan.Kubectl(p.opts.KubectlFlags...)))
 	return nil
 }

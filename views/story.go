@@ -42,6 +42,10 @@ func (s *session) volumeStory(v *kube.Volume) []ui.Span {
 	case kube.Reserved:
 		s.tellReserved(&t, v)
 	case kube.Available:
+		if claimOf(pv) != "" {
+			t.say("Being bound to claim " + claimOf(pv) + ".")
+			break
+		}
 		t.say("Open to any claim that fits its size, modes and class " + quoted(v.Class) + "; nobody holds it" + s.lasting(pv) + ".")
 		t.hint("a", "reserves it for one claim.")
 	case kube.Bound:
@@ -82,7 +86,7 @@ func (s *session) tellReleased(t *story, v *kube.Volume) {
 	case kube.TieAbsent:
 		t.say("No claim of that name exists now.")
 	case kube.TieUnknown:
-		t.say("Whether a claim of that name exists can't be seen with your rights.")
+		t.say("Whether a claim of that name exists can't be seen: " + s.unseen(kube.PersistentVolumeClaims) + ".")
 	default:
 		// The controller will notice in a moment.
 	}
@@ -114,19 +118,24 @@ func (s *session) tellReserved(t *story, v *kube.Volume) {
 	case kube.TieOpen:
 		t.say("That claim exists and is not bound yet.")
 	case kube.TieUnknown:
-		t.say("Whether that claim exists can't be seen with your rights.")
+		t.say("Whether that claim exists can't be seen: " + s.unseen(kube.PersistentVolumeClaims) + ".")
 	default:
 		// Both sides name each other: it is about to be bound.
 	}
-	if pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+	switch pv.Spec.PersistentVolumeReclaimPolicy {
+	case corev1.PersistentVolumeReclaimDelete:
 		t.warn(ui.Notice, "Policy Delete: it dies with that claim.")
 		t.hint("p", "sets Retain.")
+	case corev1.PersistentVolumeReclaimRecycle:
+		t.warn(ui.Notice, "Policy Recycle: its files are erased when that claim goes.")
+		t.hint("p", "sets Retain.")
+	case corev1.PersistentVolumeReclaimRetain:
 	}
 }
 
 func (s *session) tellBoundVolume(t *story, v *kube.Volume) {
 	pv := v.Object
-	t.say("Bound to claim " + claimOf(pv) + s.lasting(pv) + ", " + users(v.Users, v.UsersKnown) + ".")
+	t.say("Bound to claim " + claimOf(pv) + s.lasting(pv) + ", " + s.users(v.Users, v.UsersKnown) + ".")
 	switch v.Tie {
 	case kube.TieAbsent:
 		t.warn(ui.Warn, "That claim does not exist any more: the controller has not noticed yet.")
@@ -135,18 +144,26 @@ func (s *session) tellBoundVolume(t *story, v *kube.Volume) {
 	default:
 		// All is well, or can't be seen.
 	}
-	if pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+	switch pv.Spec.PersistentVolumeReclaimPolicy {
+	case corev1.PersistentVolumeReclaimDelete:
 		t.warn(ui.Notice, "Policy Delete: deleting the claim destroys this volume and its data.")
 		t.hint("p", "sets Retain.")
+	case corev1.PersistentVolumeReclaimRecycle:
+		t.warn(ui.Notice, "Policy Recycle: deleting the claim erases the files on it.")
+		t.hint("p", "sets Retain.")
+	case corev1.PersistentVolumeReclaimRetain:
 	}
 }
 
 // users says in words who uses a claim.
-func users(list []kube.User, known bool) string {
-	if len(list) == 0 {
-		if !known {
-			return "used by pods that you may not see"
-		}
+func (s *session) users(list []kube.User, known bool) string {
+	switch {
+	case len(list) > 0:
+	case !known:
+		return "used by pods that can't be seen (" + s.unseen(kube.Pods) + ")"
+	case !s.snap.OwnersKnown():
+		return "used by no pod"
+	default:
 		return "used by nobody"
 	}
 	pods := 0
@@ -170,7 +187,7 @@ func (s *session) claimStory(c *kube.Claim) []ui.Span {
 	switch c.State.Phase {
 	case kube.Terminating:
 		t.warn(ui.Warn, "Being deleted for "+age(*pvc.DeletionTimestamp, s.now)+"; this can't be taken back.")
-		if pods := podNames(c.Users); len(pods) > 0 {
+		if pods := holders(c.Users); len(pods) > 0 {
 			t.say("Held by " + count(len(pods), "pod") + " that names it: " + strings.Join(pods, ", ") + " (a completed pod holds it, too).")
 		} else if len(pvc.Finalizers) > 0 {
 			t.say("Held by " + strings.Join(pvc.Finalizers, ", ") + ".")
@@ -180,7 +197,7 @@ func (s *session) claimStory(c *kube.Claim) []ui.Span {
 		t.warn(ui.Bad, "Lost: "+lostCause(c)+".")
 	case kube.Bound:
 		// The row names the volume; the room here is for what it does not say.
-		t.say("Bound, " + users(c.Users, c.UsersKnown) + ".")
+		t.say("Bound, " + s.users(c.Users, c.UsersKnown) + ".")
 		if c.ModesDiffer {
 			t.warn(ui.Warn, "Its spec says "+modes(pvc.Spec.AccessModes)+", its volume "+modes(pvc.Status.AccessModes)+": the scheduler goes by the first, the kubelet by the second.")
 		}
@@ -197,11 +214,15 @@ func (s *session) tellFate(t *story, c *kube.Claim) {
 	if v == nil || !bound(c) {
 		return
 	}
-	if v.Object.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+	switch v.Object.Spec.PersistentVolumeReclaimPolicy {
+	case corev1.PersistentVolumeReclaimRetain:
+		t.say("Its volume keeps the data when the claim goes (Retain).")
+	case corev1.PersistentVolumeReclaimRecycle:
+		t.warn(ui.Notice, "Its volume has policy Recycle: the files are erased when this claim goes.")
+		t.hint("p", "sets Retain.")
+	default:
 		t.warn(ui.Notice, "Its volume has policy Delete: the data die with this claim.")
 		t.hint("p", "sets Retain.")
-	} else {
-		t.say("Its volume keeps the data when the claim goes (Retain).")
 	}
 }
 
@@ -212,7 +233,7 @@ func lostCause(c *kube.Claim) string {
 	case c.Tie == kube.TieAbsent:
 		return "its volume " + name + " does not exist"
 	case c.Tie == kube.TieUnknown:
-		return "its volume " + name + " is gone or holds another claim (you may not see volumes)"
+		return "its volume " + name + " is gone or holds another claim (volumes can't be seen)"
 	default:
 		return "its volume " + name + " does not carry this claim's uid"
 	}
@@ -233,6 +254,8 @@ func (s *session) tellPending(t *story, c *kube.Claim) {
 	}
 	t.say("Not bound for " + age(pvc.CreationTimestamp, s.now) + ".")
 	switch class := s.snap.Class(c.Class.Name); {
+	case !c.Class.Set && !s.snap.Known(kube.StorageClasses, ""):
+		t.say("It asks for no class; whether there is a default class can't be seen: " + s.unseen(kube.StorageClasses) + ".")
 	case !c.Class.Set && s.defaultClass() == nil:
 		t.say("It asks for no class and there is no default class: only a volume without a class fits.")
 	case !c.Class.Set:
@@ -248,7 +271,6 @@ func (s *session) tellPending(t *story, c *kube.Claim) {
 	case class != nil:
 		t.say("It waits for a volume of class " + c.Class.Name + ", or for " + class.Object.Provisioner + " to make one.")
 	}
-	t.hint("enter", "shows what the events say.")
 }
 
 // noProvisioner marks a class whose volumes are made by hand
@@ -287,14 +309,32 @@ func (s *session) classStory(c *kube.Class) []ui.Span {
 	return t
 }
 
-func podNames(list []kube.User) []string {
+// holders are the pods that keep a claim from going: those that were placed on
+// a node, whatever became of them since (pvc_protection_controller.go,
+// podUsesPVC).
+func holders(list []kube.User) []string {
 	var names []string
 	for _, u := range list {
 		for _, p := range u.Pods {
-			names = append(names, p.Name)
+			if p.Node != "" {
+				names = append(names, p.Name)
+			}
 		}
 	}
 	return names
+}
+
+// withoutHints leaves out the keys, for a page where they do something else.
+func withoutHints(spans []ui.Span) []ui.Span {
+	var out []ui.Span
+	for i := 0; i < len(spans); i++ {
+		if spans[i].Role == ui.Key {
+			i++ // what it does
+			continue
+		}
+		out = append(out, spans[i])
+	}
+	return out
 }
 
 // ago says when the phase last changed (" 12d ago"), lasting for how long it

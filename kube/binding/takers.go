@@ -71,7 +71,7 @@ func Takers(pv *corev1.PersistentVolume, volumes []*corev1.PersistentVolume, cla
 			takers = append(takers, t)
 		}
 	}
-	takers = append(takers, contested(elsewhere)...)
+	takers = append(takers, contested(elsewhere, p.wanted(claims, elsewhere))...)
 	slices.SortStableFunc(takers, func(a, b Taker) int {
 		return cmp.Or(
 			cmp.Compare(a.rank(), b.rank()),
@@ -93,13 +93,31 @@ func (t Taker) rank() int {
 	}
 }
 
+// wanted counts, by volume, the claims that are not bound yet and would take
+// it: also those to which the volume in question would be of no use. It looks
+// only if there is somebody who wants another volume.
+func (p *pool) wanted(claims []*corev1.PersistentVolumeClaim, elsewhere []Taker) map[string]int {
+	wanted := map[string]int{}
+	if len(elsewhere) == 0 {
+		return wanted
+	}
+	for _, pvc := range claims {
+		switch {
+		case BindCompleted(pvc):
+		case pvc.Spec.VolumeName != "":
+			wanted[pvc.Spec.VolumeName]++
+		default:
+			for _, v := range p.choices(pvc) {
+				wanted[v.Name]++
+			}
+		}
+	}
+	return wanted
+}
+
 // contested keeps the claims that want another volume which some other claim
 // wants too: one of them will have to look further, and this volume fits.
-func contested(elsewhere []Taker) []Taker {
-	wanted := map[string]int{}
-	for _, t := range elsewhere {
-		wanted[t.Instead]++
-	}
+func contested(elsewhere []Taker, wanted map[string]int) []Taker {
 	var kept []Taker
 	for _, t := range elsewhere {
 		if wanted[t.Instead] > 1 {

@@ -70,6 +70,16 @@ func TestTakers(t *testing.T) {
 			others: pvs(testPV("twin")), claims: pvcs(testPVC("c")), want: "c:ordinary",
 		},
 		{
+			what: "a claim that asks for the other volume by name drives the first one here", pv: released,
+			others: pvs(testPV("small", size("6Gi"))),
+			claims: pvcs(testPVC("named", wants("5Gi"), names("small")), testPVC("c", wants("5Gi"))), want: "c:ordinary:after-small",
+		},
+		{
+			what: "so does one to which this volume would be of no use", pv: testPV("it", size("20Gi"), offers("RWO")),
+			others: pvs(testPV("small", size("6Gi"), offers("RWO,ROX"))),
+			claims: pvcs(testPVC("both", wants("5Gi"), asks("RWO,ROX")), testPVC("c", wants("5Gi"), asks("ROX"))), want: "",
+		},
+		{
 			what: "two claims for one other volume: one comes here", pv: released,
 			others: pvs(testPV("small", size("6Gi"))),
 			claims: pvcs(testPVC("b", wants("5Gi")), testPVC("a", wants("5Gi"))),
