@@ -15,13 +15,16 @@ RACE := -race
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test e2e e2e-full playground bench lint fmt tidy check golden clean
+.PHONY: help build demo run test e2e e2e-full playground bench lint fmt tidy check golden clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/claimref: static, trimmed, versioned
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/claimref .
+
+demo: build ## build it and open a small cluster in memory, where nothing is real
+	bin/claimref --demo $(ARGS)
 
 run: build ## build it and run it on the current kubeconfig; ARGS="..." passes flags
 	bin/claimref $(ARGS)

@@ -18,7 +18,7 @@ const module = "github.com/claimref/claimref"
 // not listed is forbidden.
 func arrows() map[string][]string {
 	return map[string][]string{
-		".":            {"ui", "views", "kube", "actions", "assets"},
+		".":            {"ui", "views", "kube", "kube/sandbox", "actions", "assets"},
 		"views":        {"ui", "kube", "actions"},
 		"kube":         {"actions", "kube/binding"},
 		"actions":      {"kube/binding"},

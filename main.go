@@ -17,6 +17,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -28,7 +29,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/klog/v2"
 
+	"github.com/claimref/claimref/assets"
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/sandbox"
 	"github.com/claimref/claimref/ui"
 	"github.com/claimref/claimref/views"
 )
@@ -77,7 +80,16 @@ type flags struct {
 	ascii         bool
 	mouse         bool
 	theme         string
+	demo          string
+	demoListen    string
 }
+
+// allScenarios is the value of --demo without one, listScenarios the one that
+// lists them.
+const (
+	allScenarios  = "all"
+	listScenarios = "list"
+)
 
 func newCommand(out io.Writer) *cobra.Command {
 	f := flags{kube: genericclioptions.NewConfigFlags(true)}
@@ -95,7 +107,12 @@ see the difference that it makes, from a dry run by the server.`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), f, kubectlFlags(cmd.Flags())) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.demo == listScenarios {
+				return printScenarios(cmd.OutOrStdout())
+			}
+			return run(cmd.Context(), f, kubectlFlags(cmd.Flags()))
+		},
 	}
 	cmd.SetOut(out)
 	f.kube.AddFlags(cmd.PersistentFlags())
@@ -105,6 +122,9 @@ see the difference that it makes, from a dry run by the server.`,
 	own.BoolVar(&f.dryRun, "dry-run", false, "walk through every action by dry runs of the server only")
 	own.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters only")
 	own.BoolVar(&f.mouse, "mouse", false, "use the mouse (the terminal's own selection then needs shift)")
+	own.StringVar(&f.demo, "demo", "", "open a cluster in memory, with all scenarios or those up to the named one; \"list\" lists them")
+	own.Lookup("demo").NoOptDefVal = allScenarios
+	own.StringVar(&f.demoListen, "demo-listen", "", "serve the demo on this loopback address, too, and print a kubeconfig for kubectl")
 	own.StringVar(&f.theme, "theme", "auto", "colours for a dark or a light background: auto, dark, light")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "version",
@@ -151,6 +171,9 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	if f.theme != "auto" && f.theme != "dark" && f.theme != "light" {
 		return fmt.Errorf("unknown theme %q: use auto, dark or light", f.theme)
 	}
+	if f.demoListen != "" && f.demo == "" {
+		return errors.New("--demo-listen serves the demo: use it with --demo")
+	}
 	if f.readOnly && f.dryRun {
 		return errors.New("--read-only and --dry-run exclude each other: a dry run asks for the right to write")
 	}
@@ -168,8 +191,22 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	// Decoding lists leaves much behind; memory is dearer here than time.
 	debug.SetGCPercent(gcPercent)
 
+	// All that was started ends before the program does.
+	ctx, cancel := context.WithCancel(ctx)
+	var started sync.WaitGroup
+	defer func() { cancel(); started.Wait() }()
+	source := f.kube.ToRawKubeConfigLoader()
+	if f.demo != "" {
+		demo, err := newDemo(ctx, f, terminal)
+		if err != nil {
+			return err
+		}
+		source = demo.ClientConfig()
+		started.Go(func() { demo.Run(ctx) })
+	}
+
 	client, err := kube.Connect(kube.Config{
-		ClientConfig:  f.kube.ToRawKubeConfigLoader(),
+		ClientConfig:  source,
 		Namespace:     *f.kube.Namespace,
 		AllNamespaces: f.allNamespaces,
 		ReadOnly:      f.readOnly,
@@ -183,8 +220,8 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 		return err
 	}
 
-	ctx, cancel := context.WithCancel(ctx)
 	feed := client.Watch(ctx)
+	started.Go(feed.Wait)
 	quiet.Hold()
 	err = show(ctx, backend{client, feed}, f, client.Identity(), kubectl)
 	quiet.Release()
@@ -198,9 +235,53 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	if writing && drainErr == nil {
 		fmt.Fprintln(terminal, "claimref: the change was made")
 	}
-	cancel()
-	feed.Wait()
 	return errors.Join(err, drainErr)
+}
+
+// printScenarios lists the scenarios of the demo with a sentence each.
+func printScenarios(out io.Writer) error {
+	all, err := assets.Scenarios()
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if _, err := fmt.Fprintf(out, "%-12s %s\n", s.Name, s.Summary); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newDemo makes the cluster in memory, and serves it if that is asked for.
+func newDemo(ctx context.Context, f flags, out io.Writer) (*sandbox.Demo, error) {
+	all, err := assets.Scenarios()
+	if err != nil {
+		return nil, err
+	}
+	if f.demo != allScenarios {
+		// A scenario may use what those before it made.
+		i := slices.IndexFunc(all, func(s assets.Scenario) bool { return s.Name == f.demo })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no scenario %q: --demo=%s lists them", f.demo, listScenarios)
+		}
+		all = all[:i+1]
+	}
+	manifests := make([][]byte, len(all))
+	for i, s := range all {
+		manifests[i] = s.Manifest
+	}
+	demo, err := sandbox.NewDemo(manifests, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("make the demo: %w", err)
+	}
+	if f.demoListen != "" {
+		kubeconfig, err := demo.Listen(ctx, f.demoListen)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(out, "# A kubeconfig for kubectl, as long as the demo runs:\n%s", kubeconfig)
+	}
+	return demo, nil
 }
 
 func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity, kubectl []string) error {
@@ -217,7 +298,7 @@ func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity,
 	app := views.New(ctx, cluster, views.Options{
 		KubectlFlags: kubectl,
 		Identity:     id, Namespace: namespace, ReadOnly: f.readOnly, DryRun: f.dryRun,
-		Color: color, ASCII: f.ascii, Mouse: f.mouse,
+		Demo: f.demo != "", Color: color, ASCII: f.ascii, Mouse: f.mouse,
 		Dark: f.theme != "light", FollowBackground: f.theme == "auto",
 	}, time.Now())
 	opts := []tea.ProgramOption{tea.WithContext(ctx)}

@@ -19,6 +19,9 @@ func (s *session) chrome() ui.Chrome {
 		where = "namespace " + s.namespace
 	}
 	c := ui.Chrome{Place: []ui.Span{{Text: id.Context, Role: ui.Strong}, {Text: s.glyph(" · ", " - ") + where, Role: ui.Dim}}}
+	if s.opts.Demo {
+		c.Place = append(c.Place, ui.Span{Text: "  demo: nothing here is real", Role: ui.Notice})
+	}
 	if s.opts.ReadOnly {
 		c.Place = append(c.Place, ui.Span{Text: "  read-only", Role: ui.Notice})
 	}

@@ -37,6 +37,8 @@ type Options struct {
 	DryRun   bool
 	// KubectlFlags say to kubectl which cluster this is, and who the user is.
 	KubectlFlags []string
+	// Demo: the cluster is not a real one, which the screen says.
+	Demo bool
 	// Color and ASCII choose how things look; Dark is the first guess, which
 	// the terminal's answer corrects if FollowBackground.
 	Color            bool

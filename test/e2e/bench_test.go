@@ -110,3 +110,20 @@ func makeVolume(ctx context.Context, client kubernetes.Interface, i int) error {
 	}, metav1.CreateOptions{})
 	return err
 }
+
+// BenchmarkDemoFirstRows measures from the start of the demo to the first rows
+// on its screen.
+func BenchmarkDemoFirstRows(b *testing.B) {
+	var rows time.Duration
+	for b.Loop() {
+		cmd := exec.Command(shared.binary, "--demo")
+		cmd.Env = environment()
+		started := time.Now()
+		term := terminal.Start(b, cmd, 120, 40)
+		term.WaitFor("available-plain-1", screenTimeout)
+		rows += time.Since(started)
+		term.Press("q")
+		term.WaitExit(screenTimeout)
+	}
+	b.ReportMetric(rows.Seconds()/float64(b.N), "s-to-first-rows")
+}

@@ -23,7 +23,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	readme := read(t, filepath.Join(root, "README.md"))
 	ci := read(t, filepath.Join(root, ".ci", "run"))
-	here := []string{"make run", "make playground"}
+	here := []string{"make run", "make demo", "make playground"}
 	// These are for people who change the code; the help target lists them.
 	develop := []string{"make bench", "make golden"}
 	var commands []string
@@ -66,6 +66,51 @@ func TestMakeRun(t *testing.T) {
 	if code := a.WaitExit(screenTimeout); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
+}
+
+// TestMakeDemo opens the demo, and re-uses a volume in it.
+func TestMakeDemo(t *testing.T) {
+	a := makeTarget(t, "", "demo")
+	a.WaitFor("demo: nothing here is real", 3*time.Minute)
+	a.find("example-pv")
+	a.waitRow("Released")
+	a.choose("r")
+	a.waitDiff()
+	a.Press("enter")
+	a.finish()
+	a.leave()
+	a.waitRow("Reserved")
+	step(t, "demo", a.Screen())
+	a.Press("q")
+	if code := a.WaitExit(screenTimeout); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
+// TestDemoWithKubectl: what is done in the demo is seen by kubectl.
+func TestDemoWithKubectl(t *testing.T) {
+	const address = "127.0.0.1:0"
+	a := start(t, "", "--demo", "--demo-listen", address)
+	a.find("example-pv")
+	server := regexp.MustCompile(`server: (http://127\.0\.0\.1:\d+)`).FindStringSubmatch(a.Output())
+	if server == nil {
+		t.Fatalf("no kubeconfig was printed:\n%q", a.Output())
+	}
+	kubectl := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), shared.cp.KubectlPath(), append([]string{"--server", server[1], "--token", "admin"}, args...)...)
+		cmd.Env = append(environment(), "KUBECONFIG=/dev/null", "HOME="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("kubectl %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	if got := kubectl("get", "pv", "example-pv", "-o", "jsonpath={.status.phase}"); got != "Released" {
+		t.Errorf("the phase is %s, want Released", got)
+	}
+	kubectl("patch", "pv", "example-pv", "--type=merge", "-p", `{"spec":{"claimRef":{"uid":null,"resourceVersion":null}}}`)
+	a.waitRow("Reserved")
+	a.quit()
 }
 
 // TestMakePlayground opens the playground and looks at all of its phases.
