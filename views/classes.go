@@ -79,7 +79,7 @@ func classColumns(s *session) []column[*kube.Class] {
 	}
 	return []column[class]{
 		{
-			Column:  ui.Column{Title: "NAME", Min: 16, Max: 40, Middle: true, Grow: true},
+			Column:  ui.Column{Title: "NAME", Min: 28, Max: 40, Middle: true, Grow: true},
 			cell:    s.classNameCell,
 			compare: by(func(c class) string { return c.Object.Name }),
 		},
@@ -109,7 +109,7 @@ func classColumns(s *session) []column[*kube.Class] {
 			compare: func(a, b class) int { return cmp.Compare(total(a).Bytes, total(b).Bytes) },
 		},
 		{
-			Column:  ui.Column{Title: "VOLUMES", Min: 10, Max: 60, Priority: 1},
+			Column:  ui.Column{Title: "VOLUMES", Min: 18, Max: 60, Priority: 1},
 			cell:    s.classVolumesCell,
 			compare: func(a, b class) int { return cmp.Compare(total(a).Count, total(b).Count) },
 		},

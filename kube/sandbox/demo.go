@@ -51,7 +51,7 @@ func NewDemo(manifests [][]byte, now time.Time) (*Demo, error) {
 	for i, manifest := range manifests {
 		// The later a manifest, the closer to now: ages differ as in a
 		// cluster that has grown.
-		left := demoAge >> (2 * i)
+		left := demoAge >> i
 		s = s.WithNow(now.Add(-left))
 		var err error
 		if s, err = LoadManifest(s, controllers, manifest); err != nil {
