@@ -32,13 +32,14 @@ run: build ## build it and run it on the current kubeconfig; ARGS="..." passes f
 test: ## unit, screen and in-process tests: all that needs only Go
 	$(GO) test $(RACE) ./...
 
+# One package at a time: each starts a control plane of its own.
 e2e: build ## end-to-end tests on a real control plane, which is built once
 	cd test && $(GO) run ./cmd/binaries
-	cd test && $(GO) test $(RACE) -count=1 -timeout 40m ./...
+	cd test && $(GO) test $(RACE) -p 1 -count=1 -timeout 40m ./...
 
 e2e-full: build ## the end-to-end tests with their long sweeps
 	cd test && $(GO) run ./cmd/binaries
-	cd test && CLAIMREF_E2E=full $(GO) test $(RACE) -count=1 -timeout 80m ./...
+	cd test && CLAIMREF_E2E=full $(GO) test $(RACE) -p 1 -count=1 -timeout 80m ./...
 
 playground: build ## open claimref on a real control plane with scenarios to play
 	cd test && $(GO) run ./cmd/binaries && $(GO) run ./cmd/playground

@@ -45,13 +45,17 @@ func (s *State) Delete(k Key, o metav1.DeleteOptions) *State {
 		return s.Remove(k)
 	case !graceful:
 		s.markDeleting(stored)
-	case len(stored.GetFinalizers()) == 0 && *o.GracePeriodSeconds == 0:
-		return s.Remove(k)
 	}
-	if equality.Semantic.DeepEqual(before, stored) {
-		return s
+	next := s
+	if !equality.Semantic.DeepEqual(before, stored) {
+		next = s.change(Change{Key: k, Before: before, After: stored}, shelf.replaced(i, stored))
 	}
-	return s.change(Change{Key: k, Before: before, After: stored}, shelf.replaced(i, stored))
+	if graceful && !held(stored) && *o.GracePeriodSeconds == 0 {
+		// A pod that need not be waited for is marked all the same, and then
+		// goes (updateForGracefulDeletionAndFinalizers).
+		return next.Remove(k)
+	}
+	return next
 }
 
 // grace is BeforeDelete: it says whether the object, which it may change, is
@@ -116,11 +120,12 @@ func (s *State) markDeleting(o Object) {
 	if t := o.GetDeletionTimestamp(); t == nil || t.After(s.now) {
 		o.SetDeletionTimestamp(new(metav1.NewTime(s.now)))
 	}
-	o.SetDeletionGracePeriodSeconds(new(int64(0)))
 	if ns, ok := o.(*corev1.Namespace); ok {
-		// registry/core/namespace/storage/storage.go.
+		// registry/core/namespace/storage/storage.go, which knows no grace.
 		ns.Status.Phase = corev1.NamespaceTerminating
+		return
 	}
+	o.SetDeletionGracePeriodSeconds(new(int64(0)))
 }
 
 // deletionFinalizers are an object's finalizers once it is deleted with the
@@ -229,6 +234,14 @@ func firstGeneration(o Object) int64 {
 // PrepareForUpdate of the strategies does.
 func nextGeneration(before, after Object) int64 {
 	was, is := specOf(before), specOf(after)
+	if pod, ok := before.(*corev1.Pod); ok {
+		if next, ok := after.(*corev1.Pod); ok && pod.Spec.NodeName == "" && next.Spec.NodeName != "" {
+			// That a pod gets its node is a binding, which does not count.
+			spec := *pod.Spec.DeepCopy()
+			spec.NodeName = next.Spec.NodeName
+			was = &spec
+		}
+	}
 	if was == nil || equality.Semantic.DeepEqual(was, is) {
 		return before.GetGeneration()
 	}

@@ -46,6 +46,10 @@ func (s *Server) patch(r *http.Request, c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	// Before anything is looked up (validateAndTranscodePatch).
+	if !json.Valid(data) {
+		return answer{}, apierrors.NewBadRequest("invalid JSON patch")
+	}
 	p := patcher{kind: kind, data: data, strict: o.strict, codec: s.codec}
 	if c.sub == subScale {
 		return s.patchScale(c, o, p)
@@ -101,9 +105,6 @@ func (p patcher) apply(current, patched runtime.Object, gvk schema.GroupVersionK
 // wellFormed parses the patch; it returns what only a strict reader minds, such
 // as a field that is there twice.
 func (p patcher) wellFormed() ([]error, error) {
-	if !json.Valid(p.data) {
-		return nil, apierrors.NewBadRequest("invalid JSON patch")
-	}
 	var into any = &map[string]any{}
 	if p.kind == types.JSONPatchType {
 		into = &[]struct {

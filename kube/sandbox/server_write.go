@@ -45,8 +45,12 @@ func (s *Server) create(r *http.Request, c call) (answer, error) {
 	if err := c.place(made); err != nil {
 		return answer{}, err
 	}
+	sent := made.GetResourceVersion()
 	return s.write(o.dryRun, func(state *State) (*State, answer, error) {
 		next, err := createIn(state, c.kind, made)
+		if !o.dryRun && carriesVersion(sent) && (err == nil || apierrors.IsAlreadyExists(err)) {
+			return nil, answer{}, errVersionOnCreate
+		}
 		if err != nil {
 			return nil, answer{}, err
 		}
@@ -55,10 +59,20 @@ func (s *Server) create(r *http.Request, c call) (answer, error) {
 			return nil, answer{}, fmt.Errorf("create %s: not an object", c.kind.resource)
 		}
 		if o.dryRun {
-			stored.SetResourceVersion("")
+			stored.SetResourceVersion(sent)
 		}
 		return next, answer{http.StatusCreated, stored, c.kind.gvk.GroupVersion()}, nil
 	})
+}
+
+// errVersionOnCreate is what the storage says when everybody else has agreed,
+// before it looks whether the name is taken: Create in storage/etcd3/store.go of
+// k8s.io/apiserver. It has no status of its own. A dry run ends before that.
+var errVersionOnCreate = errors.New("resourceVersion should not be set on objects to be created")
+
+func carriesVersion(version string) bool {
+	n, err := strconv.ParseUint(version, 10, 64)
+	return err == nil && n != 0
 }
 
 // place puts an object where the path says, unless it says otherwise itself
@@ -263,7 +277,15 @@ func (s *Server) delete(r *http.Request, c call) (answer, error) {
 		next := state.Delete(c.key(), o)
 		stored := next.Get(c.key())
 		if stored == nil {
-			return next, c.deleted(before), nil
+			// What went may have been marked first.
+			last, ok := next.Last()[0].Before.DeepCopyObject().(Object)
+			if !ok {
+				return nil, answer{}, errors.New("delete: not an object")
+			}
+			if len(o.DryRun) > 0 {
+				last.SetResourceVersion(before.GetResourceVersion())
+			}
+			return next, c.deleted(last), nil
 		}
 		shown, ok := stored.DeepCopyObject().(Object)
 		if !ok {

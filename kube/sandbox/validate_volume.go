@@ -3,8 +3,10 @@ package sandbox
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -126,8 +128,8 @@ func validateSource(s *corev1.PersistentVolumeSpec, path *field.Path) field.Erro
 	if found == 0 {
 		errs = append(errs, field.Required(path, "must specify a volume type"))
 	}
-	if s.HostPath != nil && s.HostPath.Path == "" {
-		errs = append(errs, field.Required(path.Child("hostPath", "path"), ""))
+	if s.HostPath != nil {
+		errs = append(errs, validateHostPath(s, path)...)
 	}
 	if s.Local != nil {
 		if s.Local.Path == "" {
@@ -146,6 +148,21 @@ func validateSource(s *corev1.PersistentVolumeSpec, path *field.Path) field.Erro
 		}
 	}
 	return errs
+}
+
+// validateHostPath is validateHostPathVolumeSource and what
+// ValidatePersistentVolumeSpec adds to it.
+func validateHostPath(s *corev1.PersistentVolumeSpec, path *field.Path) field.ErrorList {
+	where := path.Child("hostPath", "path")
+	switch host := s.HostPath.Path; {
+	case host == "":
+		return field.ErrorList{field.Required(where, "")}
+	case slices.Contains(strings.Split(filepath.ToSlash(host), "/"), ".."):
+		return field.ErrorList{field.Invalid(where, host, "must not contain '..'")}
+	case filepath.Clean(host) == "/" && s.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle:
+		return field.ErrorList{field.Forbidden(path.Child("persistentVolumeReclaimPolicy"), "may not be 'recycle' for a hostPath mount of '/'")}
+	}
+	return nil
 }
 
 // validateVolumeUpdate is the rest of ValidatePersistentVolumeUpdate. Some of
