@@ -149,7 +149,7 @@ type backend struct {
 func kubectlFlags(given *pflag.FlagSet) []string {
 	var out []string
 	for _, name := range []string{
-		"kubeconfig", "context", "cluster", "user", "server", "as", "as-group", "as-uid",
+		"kubeconfig", "context", "cluster", "user", "server", "proxy-url", "as", "as-group", "as-uid", "as-user-extra",
 		"certificate-authority", "client-certificate", "client-key", "tls-server-name", "insecure-skip-tls-verify",
 	} {
 		flag := given.Lookup(name)

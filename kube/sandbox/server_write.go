@@ -95,6 +95,7 @@ func createIn(s *State, k kind, o Object) (*State, error) {
 	o.SetUID("")
 	o.SetResourceVersion("")
 	o.SetManagedFields(nil)
+	o.SetSelfLink("")
 	generated := o.GetName() == "" && o.GetGenerateName() != ""
 	if generated {
 		o.SetName(generateName(o.GetGenerateName(), s.uids))

@@ -111,7 +111,10 @@ func (s *State) Create(o Object) *State {
 	stored.SetCreationTimestamp(metav1.NewTime(s.now))
 	stored.SetDeletionTimestamp(nil)
 	stored.SetDeletionGracePeriodSeconds(nil)
-	stored.SetGeneration(firstGeneration(stored))
+	if specOf(stored) != nil {
+		// The strategies of the other kinds leave it as it came.
+		stored.SetGeneration(firstGeneration(stored))
+	}
 	next := s.insert(stored)
 	if next != s {
 		next.uids = s.uids + 1
