@@ -17,7 +17,7 @@ import (
 func openDemo(t *testing.T, f flags) (backend, *kube.Snapshot) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	demo, err := newDemo(ctx, f, &strings.Builder{})
+	demo, err := newDemo(ctx, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestDemoReuse(t *testing.T) {
 	if err != nil || !preview.DryRun.Supported || !strings.Contains(preview.Diff, "-    uid:") {
 		t.Fatalf("preview %+v, %v", preview, err)
 	}
-	applied, err := b.Apply(t.Context(), preview)
+	applied, err := b.Apply(t.Context(), preview, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestDemoReuse(t *testing.T) {
 		t.Errorf("the volume is %s for %+v", got.Status.Phase, got.Spec.ClaimRef)
 	}
 	// What was approved once is not sent twice.
-	if _, err := b.Apply(t.Context(), preview); kube.KindOf(err) != kube.KindConflict {
+	if _, err := b.Apply(t.Context(), preview, nil); kube.KindOf(err) != kube.KindConflict {
 		t.Errorf("sent again: %v, want a conflict", err)
 	}
 }
@@ -140,6 +140,8 @@ func TestDemoFlags(t *testing.T) {
 		"--demo --demo-listen=nonsense":             "listen on nonsense",
 		"--demo --demo-listen=example.com:80":       "loopback only",
 		"--demo --read-only --dry-run":              "exclude each other",
+		"--demo --context=prod":                     "--context=prod means a real cluster",
+		"--demo= --server=https://prod":             "means a real cluster",
 		"--demo=reuse --demo-listen=192.168.1.1:80": "loopback only",
 	} {
 		cmd := newCommand(&strings.Builder{})

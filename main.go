@@ -29,9 +29,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/klog/v2"
 
-	"github.com/claimref/claimref/assets"
 	"github.com/claimref/claimref/kube"
-	"github.com/claimref/claimref/kube/sandbox"
 	"github.com/claimref/claimref/ui"
 	"github.com/claimref/claimref/views"
 )
@@ -41,7 +39,7 @@ var version = "unknown"
 
 // drainTimeout is how long a write that is on its way is waited for after
 // the screen has gone.
-const drainTimeout = 35 * time.Second
+const drainTimeout = 95 * time.Second
 
 // gcPercent is how much may be left behind before it is collected, in percent
 // of what is in use.
@@ -84,13 +82,6 @@ type flags struct {
 	demoListen    string
 }
 
-// allScenarios is the value of --demo without one, listScenarios the one that
-// lists them.
-const (
-	allScenarios  = "all"
-	listScenarios = "list"
-)
-
 func newCommand(out io.Writer) *cobra.Command {
 	f := flags{kube: genericclioptions.NewConfigFlags(true)}
 	name := "claimref"
@@ -108,6 +99,10 @@ see the difference that it makes, from a dry run by the server.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.demo == "" && cmd.Flags().Changed("demo") {
+				// An empty word must not lead to a real cluster.
+				f.demo = allScenarios
+			}
 			if f.demo == listScenarios {
 				return printScenarios(cmd.OutOrStdout())
 			}
@@ -171,6 +166,9 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	if f.theme != "auto" && f.theme != "dark" && f.theme != "light" {
 		return fmt.Errorf("unknown theme %q: use auto, dark or light", f.theme)
 	}
+	if f.demo != "" && len(kubectl) > 0 {
+		return fmt.Errorf("%s means a real cluster, and --demo none: use one of them", kubectl[0])
+	}
 	if f.demoListen != "" && f.demo == "" {
 		return errors.New("--demo-listen serves the demo: use it with --demo")
 	}
@@ -195,13 +193,14 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var started sync.WaitGroup
 	defer func() { cancel(); started.Wait() }()
-	source := f.kube.ToRawKubeConfigLoader()
+	source, notice := f.kube.ToRawKubeConfigLoader(), ""
 	if f.demo != "" {
-		demo, err := newDemo(ctx, f, terminal)
+		demo, err := newDemo(ctx, f)
 		if err != nil {
 			return err
 		}
-		source = demo.ClientConfig()
+		defer demo.remove()
+		source, kubectl, notice = demo.ClientConfig(), demo.kubectl, demo.notice
 		started.Go(func() { demo.Run(ctx) })
 	}
 
@@ -223,7 +222,7 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	feed := client.Watch(ctx)
 	started.Go(feed.Wait)
 	quiet.Hold()
-	err = show(ctx, backend{client, feed}, f, client.Identity(), kubectl)
+	err = show(ctx, backend{client, feed}, f, client.Identity(), kubectl, notice)
 	quiet.Release()
 	// The screen is gone; a write that was on its way is waited for, and what
 	// became of it is said, so that nobody is left in doubt.
@@ -231,60 +230,14 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	if writing {
 		fmt.Fprintln(terminal, "claimref: waiting for the answer to a request that is on its way…")
 	}
-	drainErr := client.Drain(drainTimeout)
-	if writing && drainErr == nil {
+	done, drainErr := client.Drain(drainTimeout)
+	if done > 0 {
 		fmt.Fprintln(terminal, "claimref: the change was made")
 	}
 	return errors.Join(err, drainErr)
 }
 
-// printScenarios lists the scenarios of the demo with a sentence each.
-func printScenarios(out io.Writer) error {
-	all, err := assets.Scenarios()
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		if _, err := fmt.Fprintf(out, "%-12s %s\n", s.Name, s.Summary); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// newDemo makes the cluster in memory, and serves it if that is asked for.
-func newDemo(ctx context.Context, f flags, out io.Writer) (*sandbox.Demo, error) {
-	all, err := assets.Scenarios()
-	if err != nil {
-		return nil, err
-	}
-	if f.demo != allScenarios {
-		// A scenario may use what those before it made.
-		i := slices.IndexFunc(all, func(s assets.Scenario) bool { return s.Name == f.demo })
-		if i < 0 {
-			return nil, fmt.Errorf("there is no scenario %q: --demo=%s lists them", f.demo, listScenarios)
-		}
-		all = all[:i+1]
-	}
-	manifests := make([][]byte, len(all))
-	for i, s := range all {
-		manifests[i] = s.Manifest
-	}
-	demo, err := sandbox.NewDemo(manifests, time.Now())
-	if err != nil {
-		return nil, fmt.Errorf("make the demo: %w", err)
-	}
-	if f.demoListen != "" {
-		kubeconfig, err := demo.Listen(ctx, f.demoListen)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(out, "# A kubeconfig for kubectl, as long as the demo runs:\n%s", kubeconfig)
-	}
-	return demo, nil
-}
-
-func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity, kubectl []string) error {
+func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity, kubectl []string, notice string) error {
 	namespace := *f.kube.Namespace
 	if f.allNamespaces {
 		namespace = ""
@@ -292,12 +245,12 @@ func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity,
 	// colorprofile honours NO_COLOR only when it holds a boolean, while the
 	// convention is that any value counts.
 	color := os.Getenv("NO_COLOR") == ""
-	if id.Context != "" && !slices.ContainsFunc(kubectl, func(flag string) bool { return strings.HasPrefix(flag, "--context=") }) {
+	if f.demo == "" && id.Context != "" && !slices.ContainsFunc(kubectl, func(flag string) bool { return strings.HasPrefix(flag, "--context=") }) {
 		kubectl = append([]string{"--context=" + id.Context}, kubectl...)
 	}
 	app := views.New(ctx, cluster, views.Options{
-		KubectlFlags: kubectl,
-		Identity:     id, Namespace: namespace, ReadOnly: f.readOnly, DryRun: f.dryRun,
+		KubectlFlags: kubectl, Notice: notice,
+		Identity: id, Namespace: namespace, ReadOnly: f.readOnly, DryRun: f.dryRun,
 		Demo: f.demo != "", Color: color, ASCII: f.ascii, Mouse: f.mouse,
 		Dark: f.theme != "light", FollowBackground: f.theme == "auto",
 	}, time.Now())

@@ -243,7 +243,9 @@ func connect(t *testing.T, url string, change func(*Config)) *Client {
 	t.Helper()
 	cfg := Config{
 		ClientConfig: kubeconfig(url, &clientcmdapi.AuthInfo{Token: "secret"}),
-		Timing:       Timing{Readback: time.Nanosecond},
+		// The server is patient for a second, then: a test of a lost answer has
+		// to wait for that.
+		Timing: Timing{Readback: 10 * time.Millisecond, Request: 2 * time.Second},
 	}
 	if change != nil {
 		change(&cfg)

@@ -35,7 +35,10 @@ type Applied struct {
 //
 // It never repeats a request. When the answer is lost, it looks: the error is
 // ErrNotApplied or ErrOutcomeUnknown when the effect is not to be seen.
-func (c *Client) Apply(ctx context.Context, p Preview) (Applied, error) {
+//
+// Look is a last look before the request: an error of it stops the request,
+// and is returned as it is. It may be nil.
+func (c *Client) Apply(ctx context.Context, p Preview, look func(context.Context) error) (Applied, error) {
 	act := fmt.Sprintf("apply %s to volume %s", p.Step.ID, p.Step.Target.Name)
 	switch {
 	case c.readOnly:
@@ -46,7 +49,7 @@ func (c *Client) Apply(ctx context.Context, p Preview) (Applied, error) {
 		return Applied{}, fmt.Errorf("%s: it was not previewed", act)
 	}
 	end := c.writes.begin()
-	applied, err := c.apply(ctx, p)
+	applied, err := c.apply(ctx, p, look)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", act, err)
 	}
@@ -54,9 +57,18 @@ func (c *Client) Apply(ctx context.Context, p Preview) (Applied, error) {
 	return applied, err
 }
 
-func (c *Client) apply(ctx context.Context, p Preview) (Applied, error) {
+func (c *Client) apply(ctx context.Context, p Preview, look func(context.Context) error) (Applied, error) {
+	if look != nil {
+		if err := look(ctx); err != nil {
+			return Applied{}, err
+		}
+	}
+	if c.writes.closed() {
+		return Applied{}, ErrNotSent
+	}
 	bounded, cancel := context.WithTimeout(ctx, c.timing.Request)
 	defer cancel()
+	sent := time.Now()
 	pv, err := c.patch(bounded, p, p.Step.Patch, false)
 	switch {
 	case err == nil:
@@ -64,7 +76,7 @@ func (c *Client) apply(ctx context.Context, p Preview) (Applied, error) {
 	case !answerLost(err):
 		return Applied{}, err
 	}
-	return c.readBack(ctx, p, err)
+	return c.readBack(ctx, p, err, sent.Add(c.serverTimeout()))
 }
 
 // answerLost tells whether a request may have taken effect in spite of the
@@ -86,16 +98,18 @@ func answerLost(err error) bool {
 // readBack finds out whether a request took effect whose answer was lost. It
 // goes on when the caller's context has ended: the user who quits is the one
 // who most needs to know. It has a bound of its own instead.
-func (c *Client) readBack(ctx context.Context, p Preview, cause error) (Applied, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readbacks*(c.timing.Readback+readbackTimeout))
-	defer cancel()
+//
+// Until the server has given up, which it does at the moment given, a request
+// that has not taken effect may still do so.
+func (c *Client) readBack(ctx context.Context, p Preview, cause error, givenUp time.Time) (Applied, error) {
+	ctx = context.WithoutCancel(ctx)
 	name := p.Step.Target.Name
-	unchanged := 0
-	var pv *corev1.PersistentVolume
-	for look := range readbacks {
+	var last *corev1.PersistentVolume
+	for look, late := 0, false; look < readbacks || !late; look++ {
 		if look > 0 {
 			pauseFor(ctx, c.timing.Readback, nil)
 		}
+		late = !time.Now().Before(givenUp)
 		got, err := c.look(ctx, name)
 		switch {
 		case KindOf(err) == KindNotFound:
@@ -105,23 +119,21 @@ func (c *Client) readBack(ctx context.Context, p Preview, cause error) (Applied,
 		case got.UID != p.Step.Target.UID:
 			return Applied{}, lost(ErrOutcomeUnknown, cause, "the answer was lost, and volume "+name+" has been replaced since")
 		case got.ResourceVersion == p.ResourceVersion:
-			// Seen twice, with time between: a request that is still on its
-			// way would have arrived.
-			if unchanged++; unchanged == 2 {
+			if late {
 				return Applied{}, lost(ErrNotApplied, cause, "the answer was lost, and the change was not applied: volume "+name+" is as it was")
 			}
 			continue
 		case tookEffect(p, got):
 			return Applied{ResourceVersion: got.ResourceVersion, Object: got, Recovered: true}, nil
 		}
-		pv = got
+		last = got
 	}
-	if pv == nil {
+	if last == nil {
 		return Applied{}, lost(ErrOutcomeUnknown, cause,
 			"the answer was lost, and volume "+name+" can't be read: look at it before you do anything else")
 	}
 	return Applied{}, lost(ErrOutcomeUnknown, cause,
-		"the answer was lost, and volume "+name+" has changed since, but not as expected: "+p.Step.After.Mismatch(pv))
+		"the answer was lost, and volume "+name+" has changed since, but not as expected: "+p.Step.After.Mismatch(last))
 }
 
 func (c *Client) look(ctx context.Context, name string) (*corev1.PersistentVolume, error) {

@@ -59,10 +59,12 @@ const (
 
 // The sentinels that callers may test for.
 var (
-	ErrReadOnly       = errors.New("nothing is written in read-only mode")
-	ErrDryRunOnly     = errors.New("nothing is written in dry-run mode")
-	ErrReplaced       = errors.New("it was deleted, and another one of the same name exists now")
-	ErrNotApplied     = errors.New("the change was not applied")
+	ErrReadOnly   = errors.New("nothing is written in read-only mode")
+	ErrDryRunOnly = errors.New("nothing is written in dry-run mode")
+	ErrReplaced   = errors.New("it was deleted, and another one of the same name exists now")
+	ErrNotApplied = errors.New("the change was not applied")
+	// ErrNotSent: the program ended before the request left.
+	ErrNotSent        = errors.New("the program ended before the request was sent: nothing was written")
 	ErrOutcomeUnknown = errors.New("whether the change was applied is not known")
 	// ErrClosed is what Feed.Next returns after the feed has ended.
 	ErrClosed = errors.New("the feed has ended")

@@ -20,7 +20,7 @@ func TestReadOnlyWritesNothing(t *testing.T) {
 	if _, err := c.Preview(t.Context(), nil, reserveStep()); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("preview: %v", err)
 	}
-	if _, err := c.Apply(t.Context(), p); !errors.Is(err, ErrReadOnly) {
+	if _, err := c.Apply(t.Context(), p, nil); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("apply: %v", err)
 	}
 	// The transport keeps the promise by itself.
@@ -52,7 +52,7 @@ func TestDryRunModePreviewsOnly(t *testing.T) {
 	if err != nil || !p.DryRun.Supported {
 		t.Fatalf("preview: %+v, %v", p.DryRun, err)
 	}
-	if _, err := c.Apply(t.Context(), p); !errors.Is(err, ErrDryRunOnly) {
+	if _, err := c.Apply(t.Context(), p, nil); !errors.Is(err, ErrDryRunOnly) {
 		t.Errorf("apply: %v", err)
 	}
 	if _, err := c.patch(t.Context(), p, p.Step.Patch, false); !errors.Is(err, ErrDryRunOnly) {

@@ -64,7 +64,7 @@ func TestPreviewAndApplySendTheSameGuardedRequest(t *testing.T) {
 	}
 	checkBody()
 
-	applied, err := c.Apply(t.Context(), p)
+	applied, err := c.Apply(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestWebhookThatRefusesDryRuns(t *testing.T) {
 	if !strings.Contains(p.Diff, "-    uid: uid-old") {
 		t.Errorf("diff:\n%s", p.Diff)
 	}
-	if _, err := c.Apply(t.Context(), p); err != nil {
+	if _, err := c.Apply(t.Context(), p, nil); err != nil {
 		t.Errorf("apply: %v", err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 type writes struct {
 	mu      sync.Mutex
 	running int
+	// closing: the program is ending, and no further request may leave.
+	closing bool
 	// idle is closed when the last one ends; nil while nobody waits.
 	idle chan struct{}
 	// errs are those of writes that ended while somebody waited for them: by
@@ -37,15 +39,24 @@ func (w *writes) begin() (end func(error)) {
 	}
 }
 
-// Drain waits for the writes that are on their way, when the screen has gone.
-// Its error says what became of those that failed, or that there is one whose
-// end could not be waited for.
-func (c *Client) Drain(timeout time.Duration) error {
+// closed says that no further request may leave.
+func (w *writes) closed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closing
+}
+
+// Drain waits for the writes that are on their way, when the screen has gone,
+// and lets no further one begin. It returns how many ended well. Its error says
+// what became of the others, or that there is one whose end could not be
+// waited for.
+func (c *Client) Drain(timeout time.Duration) (done int, err error) {
 	w := &c.writes
 	w.mu.Lock()
+	w.closing = true
 	if w.running == 0 {
 		w.mu.Unlock()
-		return nil
+		return 0, nil
 	}
 	if w.idle == nil {
 		w.idle = make(chan struct{})
@@ -67,7 +78,12 @@ func (c *Client) Drain(timeout time.Duration) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return errors.Join(append(w.errs, late)...)
+	for _, err := range w.errs {
+		if err == nil {
+			done++
+		}
+	}
+	return done, errors.Join(append(w.errs, late)...)
 }
 
 // Writing says whether a write is on its way.

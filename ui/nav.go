@@ -17,14 +17,14 @@ func (a *App) Push(p Page) {
 
 // Pop removes the topmost pushed page, unless that holds. Tabs stay.
 func (a *App) Pop() {
-	if a.held() {
+	if a.Held() {
 		return
 	}
 	a.pop()
 }
 
-// held says, to the user too, that a pushed page may not be left now.
-func (a *App) held() bool {
+// Held says whether a pushed page may not be left now, and tells the user why.
+func (a *App) Held() bool {
 	for _, l := range a.pushed {
 		if h, ok := l.page.(Holder); ok {
 			if why := h.Holds(); why != "" {
@@ -34,6 +34,12 @@ func (a *App) held() bool {
 		}
 	}
 	return false
+}
+
+// Showing says whether a page can be seen: it is on top, no dialog is over it,
+// and the terminal is large enough.
+func (a *App) Showing(p Page) bool {
+	return a.page() == p && len(a.dialogs) == 0 && a.width > 0 && !a.tooSmall()
 }
 
 func (a *App) pop() {
@@ -46,7 +52,7 @@ func (a *App) pop() {
 
 // Show selects a tab and removes all pushed pages, unless one of them holds.
 func (a *App) Show(tab int) {
-	if tab < 0 || tab >= len(a.tabs) || a.held() {
+	if tab < 0 || tab >= len(a.tabs) || a.Held() {
 		return
 	}
 	a.popAll()

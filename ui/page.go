@@ -44,6 +44,11 @@ type Nav interface {
 	Push(Page)
 	Pop()
 	Show(tab int)
+	// Held says whether a pushed page may not be left now, and tells the user
+	// why. Showing says whether a page can be seen: nothing is over it, and
+	// the terminal is large enough.
+	Held() bool
+	Showing(Page) bool
 	// Open puts a dialog over everything, Close removes the topmost one.
 	Open(Dialog)
 	Close()

@@ -34,6 +34,9 @@ type Pager struct {
 
 	search search
 
+	// read is how many lines have been in sight, without a gap from the first.
+	read int
+
 	// What was drawn last, since scrolling needs the size.
 	width  int
 	height int
@@ -71,6 +74,9 @@ func (p *Pager) SetWrap(on bool) {
 	}
 	p.scroll(0)
 }
+
+// Wrapped says that long lines are wrapped.
+func (p *Pager) Wrapped() bool { return p.wrap }
 
 // Text returns the whole text without styles.
 func (p *Pager) Text() string {
@@ -168,14 +174,25 @@ func hanging(text string) int {
 	return indent
 }
 
-// Shows says whether a line, or the end of it where it is wrapped, is in sight
-// or above what is: whether it could have been read.
-func (p *Pager) Shows(line int) bool {
-	p.rows()
-	if line < 0 || line >= len(p.lines) {
-		return true
+// Unread forgets what has been in sight.
+func (p *Pager) Unread() { p.read = 0 }
+
+// Read says whether a line, and all lines before it, have been in sight to
+// their ends since Unread.
+func (p *Pager) Read(line int) bool { return line < p.read }
+
+// Skipped says that lines before those in sight have not been.
+func (p *Pager) Skipped() bool { return p.read < p.top }
+
+// look notes what is in sight. A line that goes on to the side is not.
+func (p *Pager) look() {
+	last := p.row() + p.body()
+	if p.Skipped() {
+		return
 	}
-	return p.starts[line+1] <= p.row()+p.body()
+	for p.read < len(p.lines) && p.starts[p.read+1] <= last && (p.wrap || spansWidth(p.lines[p.read]) <= p.room()) {
+		p.read++
+	}
 }
 
 // row returns the first row in sight.

@@ -20,6 +20,7 @@ func (p *Pager) Render(t *Theme, w, h int) string {
 	p.width, p.height = w, h
 	p.scroll(0)
 	p.shift(0)
+	p.look()
 
 	body := p.body()
 	lines := make([]string, 0, h)

@@ -92,6 +92,14 @@ func (s *session) globalKeys() []ui.Binding {
 	}
 }
 
+// quit ends the program, unless a page may not be left.
+func (s *session) quit() tea.Cmd {
+	if s.nav.Held() {
+		return nil
+	}
+	return tea.Quit
+}
+
 // openCommands is the command line: a list of places that narrows as one
 // types.
 func (s *session) openCommands() tea.Cmd {
@@ -103,7 +111,7 @@ func (s *session) openCommands() tea.Cmd {
 		{Title: "claims", Note: "pvc, persistentvolumeclaims", Do: show(claimsTab)},
 		{Title: "classes", Note: "sc, storageclasses", Do: show(classesTab)},
 		{Title: "namespace", Note: "ns, choose one", Do: s.openNamespaces},
-		{Title: "quit", Note: "q", Do: func() tea.Cmd { return tea.Quit }},
+		{Title: "quit", Note: "q", Do: s.quit},
 	}
 	s.nav.Open(ui.NewPicker("Go to", entries, ui.PickerOptions{
 		Placeholder: "volumes, claims, classes, ns NAME, quit",

@@ -29,6 +29,9 @@ type finding struct {
 	// step is the next step as it would be planned now, when that may differ
 	// from the one planned before.
 	step *actions.Step
+	// adopt: the steps planned before no longer fit how things are, and the
+	// fresh plan's take their place; next is one of those.
+	adopt bool
 	// volume is the fresh copy that all this was found from.
 	volume *corev1.PersistentVolume
 }
@@ -54,8 +57,11 @@ func (q question) look(ctx context.Context, cluster Cluster, snap *kube.Snapshot
 		// were planned then, since a fresh plan finds nothing left to do, or
 		// something in the way. What is left is done as planned now.
 		f.next = actions.Next(actions.Plan{}, q.steps, world)
-		if f.next.Kind == actions.Act {
+		switch fresh := actions.Next(plan, plan.Steps, world); {
+		case f.next.Kind == actions.Act:
 			f.step = sameStep(plan.Steps, q.steps[f.next.Step].ID)
+		case f.next.Kind == actions.Halt && fresh.Kind == actions.Act:
+			f.adopt, f.next = true, fresh
 		}
 	default:
 		f.next = actions.Next(plan, plan.Steps, world)
@@ -81,7 +87,7 @@ type approval struct {
 
 // holds says whether a fresh look shows the same as was approved.
 func (a approval) holds(now finding) bool {
-	if now.next.Kind != actions.Act || !slices.Equal(now.plan.Checks, a.plan.Checks) {
+	if now.adopt || now.next.Kind != actions.Act || !slices.Equal(now.plan.Checks, a.plan.Checks) {
 		return false
 	}
 	step := now.step

@@ -187,7 +187,7 @@ func TestLostAnswerIsReadBack(t *testing.T) {
 	r.wantOn("r reads it back")
 	r.see(after("102", reserved))
 	r.press("r")
-	r.wantOn("Done: the volume is as the plan wants it.")
+	r.wantOn("found so", "Done, and seen to be done.")
 	r.press("u")
 	r.settleTop()
 	r.wantOn("Put back the uid of the former claim")
@@ -213,7 +213,7 @@ func TestHeldKeyApprovesNothing(t *testing.T) {
 	r.press("a", "r")
 	p := r.top()
 	for range 20 {
-		asked := settledMsg{page: p, turn: p.turn, wait: p.wait}
+		asked := settledMsg{page: p, turn: p.turn, wait: p.wait, shown: true}
 		r.press("enter")
 		// The pause that began before the key came is over now.
 		r.send(asked)
@@ -290,4 +290,98 @@ func TestCommandsNameTheCluster(t *testing.T) {
 	r.press("c")
 	r.wantOn(`"uid":"old"`)
 	r.wantOff(`"uid":null`)
+}
+
+// TestCoveredPageSettlesNothing: the pause after which a diff can be approved
+// does not run while the diff can't be seen.
+func TestCoveredPageSettlesNothing(t *testing.T) {
+	for name, cover := range map[string]struct{ over, back func(*rig) }{
+		"by the commands":   {func(r *rig) { r.press("c") }, func(r *rig) { r.press("esc") }},
+		"by the help":       {func(r *rig) { r.press("?") }, func(r *rig) { r.press("esc") }},
+		"by a small screen": {func(r *rig) { r.resize(20, 5) }, func(r *rig) { r.resize(120, 40) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, shop())
+			r.onReleased()
+			r.press("a", "r")
+			p := r.top()
+			cover.over(r)
+			r.settle(p)
+			cover.back(r)
+			r.press("enter")
+			if len(r.cluster.applied) != 0 {
+				t.Fatal("a diff was approved that had been covered all the time")
+			}
+			r.settle(p)
+			r.press("enter")
+			if len(r.cluster.applied) != 1 {
+				t.Error("once it has been seen it can't be approved")
+			}
+		})
+	}
+}
+
+// TestFreshPlanIsAdopted: after Retain was written the controller lets go of
+// the volume by itself, so that the second step as it was planned no longer
+// fits. Looking again plans it anew.
+func TestFreshPlanIsAdopted(t *testing.T) {
+	remove := func(v *corev1.PersistentVolume) {
+		v.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimDelete
+	}
+	r := newRig(t, after("100", remove))
+	r.cluster.apply = accept("101")
+	r.onReleased()
+	r.press("a", "o")
+	r.typeText("web/mine")
+	r.press("enter")
+	r.settleTop()
+	r.press("enter")
+	r.see(after("102", reserved))
+	r.settleTop()
+	r.wantOn("dry run by the server: ok", "Set the reclaim policy to Retain")
+	r.wantOff("Stopped.")
+	r.press("enter")
+	if n := len(r.cluster.applied); n != 2 || r.cluster.applied[1].ID != "reserve" {
+		t.Fatalf("sent %d requests, want the reservation as the second\n%s", n, r.screen())
+	}
+}
+
+// TestUndoOfRetainAlone: nothing that was sent can be taken back, which is
+// said, rather than that nothing had to be done.
+func TestUndoOfRetainAlone(t *testing.T) {
+	remove := func(v *corev1.PersistentVolume) {
+		v.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimDelete
+	}
+	r := newRig(t, after("100", remove))
+	r.cluster.apply = accept("101")
+	r.onReleased()
+	r.press("a", "r")
+	r.settleTop()
+	r.press("enter")
+	r.see(after("101", func(*corev1.PersistentVolume) {}))
+	r.settleTop()
+	r.wantOn("This step is not written yet.")
+	r.press("u")
+	r.wantOn("The reclaim policy stays Retain")
+	r.wantOff("Undo:")
+}
+
+// TestQuitCommandIsHeld: the command line is no way around a request.
+func TestQuitCommandIsHeld(t *testing.T) {
+	r := reserveStep(t)
+	r.top().stage = applying
+	if cmd := r.app.quit(); cmd != nil {
+		t.Error("quit ends the program while a request is on its way")
+	}
+	r.wantOn("a request is on its way")
+}
+
+// TestModesStandFirst: a long context does not hide that nothing is written.
+func TestModesStandFirst(t *testing.T) {
+	r := newRig(t, shop(), func(o *Options) {
+		o.Identity.Context = "arn:aws:eks:ap-northeast-1:123456789012:cluster/production-storage"
+		o.DryRun = true
+	})
+	r.resize(80, 24)
+	r.wantOn("dry run only")
 }

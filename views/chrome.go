@@ -18,16 +18,18 @@ func (s *session) chrome() ui.Chrome {
 	case s.namespace != "":
 		where = "namespace " + s.namespace
 	}
-	c := ui.Chrome{Place: []ui.Span{{Text: id.Context, Role: ui.Strong}, {Text: s.glyph(" · ", " - ") + where, Role: ui.Dim}}}
+	// The modes come first: a long name of a context must not hide them.
+	var c ui.Chrome
 	if s.opts.Demo {
-		c.Place = append(c.Place, ui.Span{Text: "  demo: nothing here is real", Role: ui.Notice})
+		c.Place = append(c.Place, ui.Span{Text: "demo: nothing here is real  ", Role: ui.Notice})
 	}
 	if s.opts.ReadOnly {
-		c.Place = append(c.Place, ui.Span{Text: "  read-only", Role: ui.Notice})
+		c.Place = append(c.Place, ui.Span{Text: "read-only  ", Role: ui.Notice})
 	}
 	if s.opts.DryRun {
-		c.Place = append(c.Place, ui.Span{Text: "  dry run only", Role: ui.Notice})
+		c.Place = append(c.Place, ui.Span{Text: "dry run only  ", Role: ui.Notice})
 	}
+	c.Place = append(c.Place, ui.Span{Text: id.Context, Role: ui.Strong}, ui.Span{Text: s.glyph(" · ", " - ") + where, Role: ui.Dim})
 	c.Status = append(s.linkSpans(), ui.Span{Text: "  " + id.User, Role: ui.Dim})
 	if v := s.snap.Link.Version; v != "" {
 		c.Status = append(c.Status, ui.Span{Text: "  " + v, Role: ui.Dim})
@@ -68,6 +70,9 @@ func (s *session) banner() []ui.Span {
 			return []ui.Span{{Text: "Connecting: " + link.Err + ". Trying on.", Role: ui.Warn}}
 		}
 	case kube.Live:
+	}
+	if s.opts.Notice != "" {
+		return []ui.Span{{Text: s.opts.Notice, Role: ui.Notice}}
 	}
 	var missing, failing []string
 	for _, r := range watched() {

@@ -19,8 +19,9 @@ type Cluster interface {
 	// Preview dry-runs a step. The steps before it in done are taken as
 	// carried out, which matters only where nothing is really written.
 	Preview(ctx context.Context, done []actions.Step, step actions.Step) (kube.Preview, error)
-	// Apply carries out what was previewed.
-	Apply(ctx context.Context, p kube.Preview) (kube.Applied, error)
+	// Apply carries out what was previewed, unless the last look before it
+	// returns an error.
+	Apply(ctx context.Context, p kube.Preview, look func(context.Context) error) (kube.Applied, error)
 	// Events and Manifest are read on demand.
 	Events(ctx context.Context, ref actions.Ref) ([]kube.Event, error)
 	Manifest(ctx context.Context, ref actions.Ref) (string, error)
@@ -39,6 +40,8 @@ type Options struct {
 	KubectlFlags []string
 	// Demo: the cluster is not a real one, which the screen says.
 	Demo bool
+	// Notice stands under the tabs while there is nothing more urgent.
+	Notice string
 	// Color and ASCII choose how things look; Dark is the first guess, which
 	// the terminal's answer corrects if FollowBackground.
 	Color            bool

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,14 +15,20 @@ import (
 const (
 	// tick is how often ages on the screen are brought up to date.
 	tick = time.Second
-	// readTimeout bounds reads that someone waits for, writeTimeout the one
-	// request that changes something.
+	// readTimeout bounds reads that someone waits for, writeTimeout all that
+	// belongs to the one request that changes something: the last look before
+	// it, and reading back when its answer is lost.
 	readTimeout  = 15 * time.Second
-	writeTimeout = 30 * time.Second
+	writeTimeout = 90 * time.Second
 	// settle is how long a diff must have been on screen before a key can
-	// approve it: a key pressed before one could see it approves nothing.
-	settle = 400 * time.Millisecond
+	// approve it: a key pressed before one could see it approves nothing. It is
+	// longer than it takes a key that is held down to begin repeating.
+	settle = 1200 * time.Millisecond
 )
+
+// errStale stops a request at the last moment: things are not as they were
+// approved.
+var errStale = errors.New("things have changed since they were approved")
 
 // snapshotMsg brings a new snapshot, or the end of the feed.
 type snapshotMsg struct {
@@ -51,6 +58,8 @@ type (
 		page *stepPage
 		turn int
 		wait int
+		// shown: the page could be seen when the pause began.
+		shown bool
 	}
 	appliedMsg struct {
 		page    *stepPage
@@ -130,8 +139,8 @@ func (s *session) preview(p *stepPage, done []actions.Step, step actions.Step) t
 }
 
 func (s *session) settledLater(p *stepPage) tea.Cmd {
-	turn, wait := p.turn, p.wait
-	return s.after(settle, func(time.Time) tea.Msg { return settledMsg{page: p, turn: turn, wait: wait} })
+	done := settledMsg{page: p, turn: p.turn, wait: p.wait, shown: s.nav.Showing(p)}
+	return s.after(settle, func(time.Time) tea.Msg { return done })
 }
 
 // apply sends the one request that was approved, if a last look shows that
@@ -143,17 +152,23 @@ func (s *session) settledLater(p *stepPage) tea.Cmd {
 func (s *session) apply(p *stepPage, a approval) tea.Cmd {
 	turn, snap := p.turn, s.snap
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), readTimeout+writeTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), writeTimeout)
 		defer cancel()
-		now, err := a.look(ctx, s.cluster, snap)
-		switch {
-		case err != nil:
-			return appliedMsg{page: p, turn: turn, err: err}
-		case !a.holds(now):
-			return appliedMsg{page: p, turn: turn, stale: &now}
+		var stale *finding
+		applied, err := s.cluster.Apply(ctx, a.preview, func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, readTimeout)
+			defer cancel()
+			now, err := a.look(ctx, s.cluster, snap)
+			if err == nil && !a.holds(now) {
+				stale = &now
+				return errStale
+			}
+			return err
+		})
+		if stale != nil {
+			err = nil
 		}
-		applied, err := s.cluster.Apply(ctx, a.preview)
-		return appliedMsg{page: p, turn: turn, applied: applied, err: err}
+		return appliedMsg{page: p, turn: turn, applied: applied, stale: stale, err: err}
 	}
 }
 

@@ -200,7 +200,10 @@ func (f *fakeCluster) Preview(_ context.Context, done []actions.Step, step actio
 	}, nil
 }
 
-func (f *fakeCluster) Apply(_ context.Context, p kube.Preview) (kube.Applied, error) {
+func (f *fakeCluster) Apply(ctx context.Context, p kube.Preview, look func(context.Context) error) (kube.Applied, error) {
+	if err := look(ctx); err != nil {
+		return kube.Applied{}, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.applied = append(f.applied, p.Step)
@@ -318,7 +321,9 @@ func (r *rig) typeText(text string) {
 }
 
 // settle lets the diff on the topmost step page have been seen long enough.
-func (r *rig) settle(p *stepPage) { r.send(settledMsg{page: p, turn: p.turn, wait: p.wait}) }
+func (r *rig) settle(p *stepPage) {
+	r.send(settledMsg{page: p, turn: p.turn, wait: p.wait, shown: true})
+}
 
 // screen is what is seen, without colours.
 func (r *rig) screen() string { return ansi.Strip(r.app.View().Content) }

@@ -239,7 +239,7 @@ func (hangingCluster) Preview(ctx context.Context, _ []actions.Step, _ actions.S
 	return kube.Preview{}, ctx.Err()
 }
 
-func (hangingCluster) Apply(ctx context.Context, _ kube.Preview) (kube.Applied, error) {
+func (hangingCluster) Apply(ctx context.Context, _ kube.Preview, _ func(context.Context) error) (kube.Applied, error) {
 	<-ctx.Done()
 	return kube.Applied{}, ctx.Err()
 }

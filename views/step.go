@@ -58,8 +58,10 @@ type stepPage struct {
 	steps []actions.Step
 	next  int
 	done  []doneStep
-	// sent says that a request of this plan, or of its undo, has gone out.
-	sent bool
+	// sent says that a request of this plan, or of its undo, has gone out;
+	// sentLast that the one has which undo takes back.
+	sent     bool
+	sentLast bool
 	// undo brings back what was there before the first request.
 	undo     []actions.Step
 	undoNote string
@@ -135,7 +137,7 @@ func (p *stepPage) Update(msg tea.Msg) tea.Cmd {
 		}
 	case settledMsg:
 		if msg.page == p && msg.turn == p.turn && msg.wait == p.wait {
-			p.settled = true
+			cmd = p.settle(msg.shown)
 		}
 	case appliedMsg:
 		if msg.page == p && msg.turn == p.turn {
@@ -157,8 +159,18 @@ func (p *stepPage) planned(f finding, err error) tea.Cmd {
 		return p.fail(kube.Explain(err))
 	}
 	p.plan = f.plan
-	if !p.sent && !p.undoing {
+	switch {
+	case !p.sent && !p.undoing:
 		p.steps, p.undo, p.undoNote = f.plan.Steps, f.plan.Undo, f.plan.UndoNote
+	case f.adopt:
+		// The steps planned at first no longer fit how things are.
+		p.steps = append(stepsOf(p.done), f.plan.Steps...)
+		f.next.Step += len(p.done)
+		if !p.sentLast {
+			p.undo, p.undoNote = f.plan.Undo, f.plan.UndoNote
+		}
+	default:
+		p.reconcile(f.next)
 	}
 	switch {
 	case f.next.Kind == actions.Done:
@@ -182,6 +194,27 @@ func (p *stepPage) planned(f finding, err error) tea.Cmd {
 	return p.dryRun(f.next.Step)
 }
 
+// reconcile makes done what a fresh look found: steps that have taken effect
+// unseen, and steps that somebody has undone.
+func (p *stepPage) reconcile(next actions.Move) {
+	upTo := next.Step
+	if next.Kind == actions.Done {
+		upTo = len(p.steps)
+	}
+	p.done = p.done[:min(len(p.done), upTo)]
+	for _, st := range p.steps[len(p.done):upTo] {
+		p.done = append(p.done, doneStep{st, "found so"})
+	}
+}
+
+func stepsOf(done []doneStep) []actions.Step {
+	steps := make([]actions.Step, len(done))
+	for i, d := range done {
+		steps[i] = d.step
+	}
+	return steps
+}
+
 // dryRun has the server dry-run a step.
 func (p *stepPage) dryRun(step int) tea.Cmd {
 	p.turn++
@@ -194,11 +227,7 @@ func (p *stepPage) walkedSteps() []actions.Step {
 	if !p.opts.DryRun {
 		return nil
 	}
-	steps := make([]actions.Step, len(p.done))
-	for i, d := range p.done {
-		steps[i] = d.step
-	}
-	return steps
+	return stepsOf(p.done)
 }
 
 func (p *stepPage) previewed(msg previewedMsg) tea.Cmd {
@@ -215,7 +244,18 @@ func (p *stepPage) previewed(msg previewedMsg) tea.Cmd {
 	p.preview, p.stage, p.tries = msg.preview, ready, 0
 	// A new diff is read from its beginning, whatever was read before.
 	p.pager.Top()
+	p.pager.Unread()
 	return p.settleAgain()
+}
+
+// settle ends the pause after which a diff can be approved, if the page could
+// be seen at its beginning and at its end. Otherwise it begins anew.
+func (p *stepPage) settle(shown bool) tea.Cmd {
+	if !shown || !p.nav.Showing(p) {
+		return p.settleAgain()
+	}
+	p.settled = true
+	return nil
 }
 
 // settleAgain starts the pause after which a diff can be approved.
@@ -300,21 +340,28 @@ func (p *stepPage) answered(msg appliedMsg) tea.Cmd {
 	switch {
 	case msg.stale != nil:
 		// What speaks for or against it changed while the diff was on screen.
-		p.changed = "What this depends on changed while you looked. Nothing was written; this is how it is now."
+		p.changed = "What this depends on changed while you looked. This step was not written; this is how it is now."
 		return p.planned(*msg.stale, nil)
 	case msg.err == nil:
-		p.sent = true
+		p.gone()
 		p.applied, p.stage, p.lacking = msg.applied, waiting, ""
 		return p.look()
 	case kube.KindOf(msg.err) == kube.KindConflict:
-		p.changed = "The volume changed while you looked. Nothing was written; this is the new difference."
+		p.changed = "The volume changed while you looked. This step was not written; this is the new difference."
 		return p.replan()
-	case errors.Is(msg.err, kube.ErrOutcomeUnknown):
-		p.sent = true
+	case errors.Is(msg.err, kube.ErrOutcomeUnknown), errors.Is(msg.err, kube.ErrNotApplied):
+		// Even what seems not to have arrived may yet.
+		p.gone()
 		return p.fail(kube.Explain(msg.err) + ". r reads it back")
 	default:
 		return p.fail(kube.Explain(msg.err))
 	}
+}
+
+// gone notes that the request has left, whatever became of it.
+func (p *stepPage) gone() {
+	p.sent = true
+	p.sentLast = p.sentLast || p.next == len(p.steps)-1
 }
 
 // look compares what the watch shows with what the step should bring about.
@@ -359,7 +406,7 @@ func (p *stepPage) fail(problem string) tea.Cmd {
 
 // startUndo turns the page around: the plan's undo becomes what is to do.
 func (p *stepPage) startUndo() tea.Cmd {
-	p.undoing, p.steps, p.done, p.sent, p.changed = true, slices.Clone(p.undo), nil, false, ""
+	p.undoing, p.steps, p.done, p.sent, p.changed, p.next = true, slices.Clone(p.undo), nil, false, "", 0
 	return p.replan()
 }
 

@@ -108,7 +108,7 @@ func TestStepConflictShowsTheNewDiff(t *testing.T) {
 		return kube.Applied{}, apierrors.NewConflict(schema.GroupResource{Resource: "persistentvolumes"}, releasedVolume, errors.New("modified"))
 	}
 	r.press("enter")
-	r.wantOn("The volume changed while you looked. Nothing was written")
+	r.wantOn("The volume changed while you looked. This step was not written")
 	// The new diff has only just appeared: the same key press approves nothing.
 	r.press("enter")
 	if len(r.cluster.applied) != 1 {
@@ -148,9 +148,15 @@ func TestStepNeedsTheWholeDiff(t *testing.T) {
 		t.Fatal("a diff was approved that had not been on the screen to its end")
 	}
 	r.wantOn("scroll down")
+	// To jump to the end is not to look at it.
 	r.press("G", "enter")
+	if len(r.cluster.applied) != 0 {
+		t.Fatal("a diff was approved of which the middle had not been on the screen")
+	}
+	r.wantOn("was skipped")
+	r.press("g", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "enter")
 	if len(r.cluster.applied) != 1 {
-		t.Error("after scrolling down it can't be approved")
+		t.Errorf("after all of it was on the screen it can't be approved\n%s", r.screen())
 	}
 }
 

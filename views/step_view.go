@@ -58,7 +58,10 @@ func (p *stepPage) title() string {
 func (p *stepPage) redraw() {
 	lines := []ui.Line{{{Text: p.title(), Role: ui.Strong}}}
 	lines = append(lines, p.stepLines()...)
-	lines = append(lines, p.checkLines(func(s actions.Severity) bool { return s != actions.Pass })...)
+	// What spoke against it before is behind us once it is sent and on its way.
+	if p.stage != finished && p.stage != waiting {
+		lines = append(lines, p.checkLines(func(s actions.Severity) bool { return s != actions.Pass })...)
+	}
 	p.diffEnd = -1
 	switch p.stage {
 	case ready, applying, waiting:
@@ -185,8 +188,6 @@ func (p *stepPage) endLines() []ui.Line {
 	}
 	lines := []ui.Line{{}}
 	switch {
-	case len(p.done) == 0 && p.sent:
-		lines = append(lines, ui.Line{{Text: "Done: the volume is as the plan wants it.", Role: ui.Good}})
 	case len(p.done) == 0:
 		lines = append(lines, ui.Line{{Text: "Nothing had to be done: the volume is already so.", Role: ui.Good}})
 	case p.undoing:
@@ -197,10 +198,10 @@ func (p *stepPage) endLines() []ui.Line {
 			lines = append(lines, ui.Line{{Text: sentence(then)}})
 		}
 	}
-	if len(p.undo) > 0 && !p.undoing && p.sent {
+	if len(p.undo) > 0 && !p.undoing && p.sentLast {
 		lines = append(lines, ui.Line{{Text: "u", Role: ui.Key}, {Text: " takes it back, for as long as this page is open.", Role: ui.Dim}})
 	}
-	if p.undoNote != "" && !p.undoing {
+	if p.undoNote != "" {
 		lines = append(lines, ui.Line{{Text: sentence(p.undoNote), Role: ui.Dim}})
 	}
 	return lines
@@ -212,7 +213,7 @@ func (p *stepPage) Story() []ui.Span {
 	case planning:
 		return []ui.Span{{Text: "Reading the volume and what it touches…", Role: ui.Dim}}
 	case blocked:
-		if p.sent {
+		if p.sent || p.undoing {
 			return []ui.Span{{Text: "Stopped; what was written before stays: ", Role: ui.Bad}, {Text: p.plan.Blocked()}}
 		}
 		return []ui.Span{{Text: "Blocked, nothing is written: ", Role: ui.Bad}, {Text: p.plan.Blocked()}}
@@ -221,7 +222,7 @@ func (p *stepPage) Story() []ui.Span {
 	case ready:
 		return p.readyStory()
 	case applying:
-		return []ui.Span{{Text: "Sent; waiting for the server's answer…"}}
+		return []ui.Span{{Text: "Looking once more, then sending it…"}}
 	case waiting:
 		return p.waitingStory()
 	case finished:
@@ -236,17 +237,38 @@ func (p *stepPage) Story() []ui.Span {
 
 func (p *stepPage) readyStory() []ui.Span {
 	st := p.steps[p.next]
-	if !p.pager.Shows(p.diffEnd) {
-		return []ui.Span{{Text: "Nothing is written yet. The difference goes on below: ", Role: ui.Notice}, {Text: "j", Role: ui.Key}, {Text: " scrolls down.", Role: ui.Dim}}
+	if why := p.unread(); why != "" {
+		return []ui.Span{{Text: p.unwritten() + " " + sentence(strings.ToUpper(why[:1])+why[1:]), Role: ui.Notice}}
 	}
 	if p.opts.DryRun {
 		return []ui.Span{{Text: "Dry run only: nothing will be written. ", Role: ui.Notice}, {Text: sentence(st.Then)}}
 	}
-	spans := []ui.Span{{Text: "Nothing is written yet. "}}
+	spans := []ui.Span{{Text: p.unwritten() + " "}}
 	if st.Then != "" {
 		spans = append(spans, ui.Span{Text: "Then: " + sentence(st.Then)})
 	}
 	return spans
+}
+
+// unread says that part of the diff has not been on the screen yet.
+func (p *stepPage) unread() string {
+	switch {
+	case p.pager.Read(p.diffEnd):
+		return ""
+	case p.pager.Skipped():
+		return "part of the difference was skipped: go back with g and look at all of it first"
+	case !p.pager.Wrapped():
+		return "long lines go on to the side: w wraps them, look at all of the difference first"
+	default:
+		return "the difference goes on below: scroll down with j and look at all of it first"
+	}
+}
+
+func (p *stepPage) unwritten() string {
+	if p.sent || p.undoing {
+		return "This step is not written yet."
+	}
+	return "Nothing is written yet."
 }
 
 func (p *stepPage) waitingStory() []ui.Span {
@@ -260,7 +282,7 @@ func (p *stepPage) waitingStory() []ui.Span {
 		return append(spans, ui.Span{Text: " The connection is not live, so that it can't be seen.", Role: ui.Warn})
 	}
 	if late > overdue {
-		spans = append(spans, ui.Span{Text: " This is late: the change is stored, but the controller that reacts to it may be down or slow. You may leave; nothing is lost.", Role: ui.Warn})
+		spans = append(spans, ui.Span{Text: " This is late: the change is stored, but the controller that reacts to it may be down or slow. You may leave; the change stays, but the undo is kept on this page only.", Role: ui.Warn})
 	}
 	return spans
 }
@@ -292,8 +314,8 @@ func (p *stepPage) Bindings() []ui.Binding {
 
 func (p *stepPage) cannotApply() string {
 	switch {
-	case p.stage == ready && !p.pager.Shows(p.diffEnd):
-		return "the difference goes on below: scroll down and look at all of it first"
+	case p.stage == ready && !p.pager.Read(p.diffEnd):
+		return p.unread()
 	case p.stage == ready:
 		return ""
 	case p.stage == blocked:
@@ -317,7 +339,7 @@ func (p *stepPage) cannotUndo() string {
 		return "nothing was written yet"
 	case p.stage == planning, p.stage == previewing, p.stage == applying:
 		return "not now: something is on its way"
-	case len(p.undo) == 0:
+	case len(p.undo) == 0 || !p.sentLast:
 		if p.undoNote != "" {
 			return p.undoNote
 		}

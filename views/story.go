@@ -53,7 +53,11 @@ func (s *session) volumeStory(v *kube.Volume) []ui.Span {
 	case kube.Failed:
 		t.warn(ui.Bad, "Failed"+s.ago(pv)+": "+orText(pv.Status.Message, "the controller gave no message")+".")
 		s.tellPolicy(&t, v)
-		t.say("Its claim " + claimOf(pv) + " went, the controller could not reclaim it, and tries again.")
+		if pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRetain {
+			t.say("Its claim " + claimOf(pv) + " went, and the controller could not reclaim it; under Retain it does not try again.")
+		} else {
+			t.say("Its claim " + claimOf(pv) + " went, the controller could not reclaim it, and tries again.")
+		}
 	default:
 		t.say("The controller has not looked at it yet.")
 	}
@@ -69,10 +73,13 @@ func (s *session) tellTerminatingVolume(t *story, v *kube.Volume) {
 	case len(pv.Finalizers) > 0:
 		t.say("Held by " + strings.Join(pv.Finalizers, ", ") + ".")
 	}
-	if pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRetain {
+	switch policy := pv.Spec.PersistentVolumeReclaimPolicy; {
+	case policy == corev1.PersistentVolumeReclaimRetain:
 		t.say("Its data stay with the storage (Retain), without this object.")
-	} else {
-		t.warn(ui.Bad, "Its data go with it ("+string(pv.Spec.PersistentVolumeReclaimPolicy)+").")
+	case policy == corev1.PersistentVolumeReclaimDelete && claimOf(pv) != "" && v.State.Stored != kube.Available:
+		t.warn(ui.Bad, "Its data are deleted when its claim goes, or now (Delete).")
+	default:
+		t.say("Whether its data stay with the storage depends on its driver.")
 	}
 }
 
@@ -264,10 +271,10 @@ func (s *session) tellPending(t *story, c *kube.Claim) {
 		t.say(`It asks for class "": only a volume without a class fits, and nothing is provisioned.`)
 	case s.classMissing(c.Class.Name):
 		t.warn(ui.Warn, "Its class "+c.Class.Name+" does not exist: nothing is provisioned.")
+	case class != nil && bindingMode(class.Object) != "Immediate":
+		t.say("Class " + c.Class.Name + " waits for a pod that uses the claim to be scheduled.")
 	case class != nil && class.Object.Provisioner == noProvisioner:
 		t.say("Class " + c.Class.Name + " provisions nothing: it waits for a volume of that class.")
-	case class != nil && bindingMode(class.Object) != "Immediate":
-		t.say("Class " + c.Class.Name + " waits for a pod that uses it to be scheduled.")
 	case class != nil:
 		t.say("It waits for a volume of class " + c.Class.Name + ", or for " + class.Object.Provisioner + " to make one.")
 	}

@@ -87,11 +87,11 @@ func TestVolumeStory(t *testing.T) {
 		},
 		"terminating, data go": {
 			volume: pv("v", corev1.VolumeReleased, claimedBy("a", "b", "x"), deleting, withPolicy(corev1.PersistentVolumeReclaimDelete)),
-			want:   []string{"Held by kubernetes.io/pv-protection", "Its data go with it (Delete)"},
+			want:   []string{"Held by kubernetes.io/pv-protection", "Its data are deleted when its claim goes, or now (Delete)"},
 		},
 		"failed": {
 			volume: pv("v", corev1.VolumeFailed, claimedBy("a", "b", "x"), func(v *corev1.PersistentVolume) { v.Status.Message = "in use." }),
-			want:   []string{"Failed 12d ago: in use.", "tries again"},
+			want:   []string{"Failed 12d ago: in use.", "under Retain it does not try again"},
 			not:    []string{"in use.."},
 		},
 		"new": {volume: pv("v", none), want: []string{"has not looked at it yet"}},

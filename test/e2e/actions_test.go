@@ -227,7 +227,7 @@ func TestConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Press("enter")
-	screen := a.waitSentence("The volume changed while you looked. Nothing was written")
+	screen := a.waitSentence("The volume changed while you looked. This step was not written")
 	step(t, "conflict", screen)
 	if now := c.pvNow("conflict"); now.ResourceVersion != touched.ResourceVersion {
 		t.Errorf("the volume was written in spite of the conflict: %s, want %s", now.ResourceVersion, touched.ResourceVersion)

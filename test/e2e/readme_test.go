@@ -92,13 +92,13 @@ func TestDemoWithKubectl(t *testing.T) {
 	const address = "127.0.0.1:0"
 	a := start(t, "", "--demo", "--demo-listen", address)
 	a.find("example-pv")
-	server := regexp.MustCompile(`server: (http://127\.0\.0\.1:\d+)`).FindStringSubmatch(a.Output())
-	if server == nil {
-		t.Fatalf("no kubeconfig was printed:\n%q", a.Output())
+	kubeconfig := regexp.MustCompile(`export KUBECONFIG=(\S+)`).FindStringSubmatch(a.Screen())
+	if kubeconfig == nil {
+		t.Fatalf("no kubeconfig is named:\n%s", a.Screen())
 	}
 	kubectl := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), shared.cp.KubectlPath(), append([]string{"--server", server[1], "--token", "admin"}, args...)...)
-		cmd.Env = append(environment(), "KUBECONFIG=/dev/null", "HOME="+t.TempDir())
+		cmd := exec.CommandContext(t.Context(), shared.cp.KubectlPath(), args...)
+		cmd.Env = append(environment(), "KUBECONFIG="+kubeconfig[1], "HOME="+t.TempDir())
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("kubectl %v: %v\n%s", args, err, out)
@@ -111,6 +111,9 @@ func TestDemoWithKubectl(t *testing.T) {
 	kubectl("patch", "pv", "example-pv", "--type=merge", "-p", `{"spec":{"claimRef":{"uid":null,"resourceVersion":null}}}`)
 	a.waitRow("Reserved")
 	a.quit()
+	if _, err := os.Stat(kubeconfig[1]); !os.IsNotExist(err) {
+		t.Errorf("the kubeconfig outlives the demo: %v", err)
+	}
 }
 
 // TestMakePlayground opens the playground and looks at all of its phases.
