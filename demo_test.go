@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,16 @@ func TestDemoHasEverything(t *testing.T) {
 	}
 	if len(snap.Volumes) < 50 {
 		t.Errorf("only %d volumes", len(snap.Volumes))
+	}
+	// A rival waits for a volume that is about to be re-used.
+	v := snap.Volume("rival-ledger")
+	plan := actions.Make(actions.Request{
+		Verb: actions.Unreserve, Volume: actions.Ref{Kind: actions.VolumeKind, Name: v.Object.Name, UID: v.Object.UID},
+	}, snap.World(v.Object.Name))
+	if !slices.ContainsFunc(plan.Checks, func(c actions.Check) bool {
+		return c.Severity == actions.Warn && strings.Contains(c.Text, "rival/scratch")
+	}) {
+		t.Errorf("nobody waits for rival-ledger: %+v", plan.Checks)
 	}
 }
 
