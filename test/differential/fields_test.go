@@ -16,6 +16,9 @@ var notCompared = []*regexp.Regexp{
 	regexp.MustCompile(`^\.metadata\.(resourceVersion|managedFields)`),
 	regexp.MustCompile(`^\.spec\.claimRef\.resourceVersion$`),
 	regexp.MustCompile(`^\.spec\.hostPath\.path$`),
+	// It holds the pod's uid, and of several pods alike it is chance which one
+	// is seen first.
+	regexp.MustCompile(`^\.status\.containerStatuses\[\d+\]\.containerID$`),
 	// The folders of the provisioner that the control plane has.
 	regexp.MustCompile(`^\.spec\.csi\.volumeAttributes\.folder$`),
 	// Hashes of templates are of another make, and the names that they are in.
