@@ -215,13 +215,6 @@ func withoutPassword(host string) string {
 // Identity says who and where the user is.
 func (c *Client) Identity() Identity { return c.identity }
 
-// ReadOnly tells that the client refuses every write, DryRunOnly that it
-// refuses every write but a dry run.
-func (c *Client) ReadOnly() bool { return c.readOnly }
-
-// DryRunOnly tells that the client refuses every write but a dry run.
-func (c *Client) DryRunOnly() bool { return c.dryRun }
-
 // configProblem says what is wrong with a kubeconfig.
 func configProblem(err error, raw clientcmdapi.Config) error {
 	text := fmt.Sprintf("the kubeconfig can't be used: %v; correct it, or name another with --kubeconfig or KUBECONFIG", err)

@@ -1,7 +1,7 @@
 // Package kube is the only package that talks to an API server. It connects,
 // watches, joins what it sees into immutable snapshots, previews a step by a
 // server-side dry run, carries it out with the preconditions that the preview
-// was made from, and reads events, manifests and access.
+// was made from, and reads events, manifests and access rights.
 //
 // It may import actions for the Plan and Step types, and kube/binding for the
 // controller's rules. It knows nothing of screens.

@@ -19,8 +19,6 @@ type Feed struct {
 	out chan *Snapshot
 	// scope holds the newest wish for a namespace.
 	scope chan string
-	// askRights asks for a look at the access rights.
-	askRights chan struct{}
 
 	wg   sync.WaitGroup
 	done chan struct{}
@@ -33,14 +31,13 @@ type Feed struct {
 // Watch starts to watch. All of it ends with the context.
 func (c *Client) Watch(ctx context.Context) *Feed {
 	f := &Feed{
-		client:    c,
-		boxes:     make(map[Resource]*mailbox),
-		dirty:     make(chan struct{}, 1),
-		out:       make(chan *Snapshot, 1),
-		scope:     make(chan string, 1),
-		askRights: make(chan struct{}, 1),
-		done:      make(chan struct{}),
-		link:      Link{Phase: Connecting, Since: time.Now()},
+		client: c,
+		boxes:  make(map[Resource]*mailbox),
+		dirty:  make(chan struct{}, 1),
+		out:    make(chan *Snapshot, 1),
+		scope:  make(chan string, 1),
+		done:   make(chan struct{}),
+		link:   Link{Phase: Connecting, Since: time.Now()},
 	}
 	fallback := ""
 	if c.fallback {
@@ -87,9 +84,6 @@ func (f *Feed) Next(ctx context.Context) (*Snapshot, error) {
 // SetScope reads claims, pods and workloads from one namespace, or from all
 // of them when it is empty. It is for those who may not list all of them.
 func (f *Feed) SetScope(namespace string) { replace(f.scope, namespace) }
-
-// AskRights asks the server again what the user may do.
-func (f *Feed) AskRights() { replace(f.askRights, struct{}{}) }
 
 // replace puts a value into a channel of one, in the place of one that nobody
 // has taken.

@@ -15,8 +15,8 @@ func askedRights() []Right {
 	return []Right{{Verb: "patch", Resource: PersistentVolumes}}
 }
 
-// watchRights asks what the user may do: at once, every few minutes, and when
-// told to. An answer that did not come is asked for again soon.
+// watchRights asks what the user may do: at once, and every few minutes. An
+// answer that did not come is asked for again soon.
 func (f *Feed) watchRights(ctx context.Context) {
 	timing := f.client.timing
 	retry := timing.Retry
@@ -37,7 +37,7 @@ func (f *Feed) watchRights(ctx context.Context) {
 		if changed {
 			f.signal()
 		}
-		pauseFor(ctx, pause, f.askRights)
+		pauseFor(ctx, pause, nil)
 		if ctx.Err() != nil {
 			return
 		}

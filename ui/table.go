@@ -44,7 +44,6 @@ type Table struct {
 	empty      []Span
 	sorted     int
 	descending bool
-	noMarks    bool
 
 	selected string // ID of the selected object, or of the one that went
 	picked   bool   // an object was ever selected
@@ -93,12 +92,6 @@ func (t *Table) SetColumns(columns []Column) {
 // sorted already.
 func (t *Table) SetSort(column int, descending bool) {
 	t.sorted, t.descending = column, descending
-}
-
-// NoMarks is for tables whose rows can't be marked.
-func (t *Table) NoMarks() {
-	t.noMarks = true
-	t.ClearMarks()
 }
 
 // Empty says what to show when there are no rows.
@@ -263,7 +256,7 @@ func (t *Table) IsMarked(id string) bool {
 // ToggleMark marks the selected object or takes its mark away.
 func (t *Table) ToggleMark() {
 	id, ok := t.Selected()
-	if !ok || t.noMarks {
+	if !ok {
 		return
 	}
 	at, found := slices.BinarySearchFunc(t.marks, t.index, func(m mark, i int) int { return m.index - i })
@@ -328,9 +321,6 @@ func (t *Table) Bindings() []Binding {
 		key("half down", "half a screen down", func() { t.Move(half) }, "ctrl+d"),
 		key("half up", "half a screen up", func() { t.Move(-half) }, "ctrl+u"),
 	)
-	if t.noMarks {
-		return all
-	}
 	space := key("mark", "mark the row or take its mark away", func() {
 		t.ToggleMark()
 		t.Move(1)
