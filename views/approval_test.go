@@ -3,7 +3,9 @@ package views
 import (
 	"strings"
 	"testing"
+	"time"
 
+	tea "charm.land/bubbletea/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/claimref/claimref/actions"
@@ -384,4 +386,53 @@ func TestModesStandFirst(t *testing.T) {
 	})
 	r.resize(80, 24)
 	r.wantOn("dry run only")
+}
+
+// TestNewWarningIsShownFirst: the step is the same and its patch is, but what
+// is said about it is not: another volume now waits for the same claim.
+func TestNewWarningIsShownFirst(t *testing.T) {
+	r := reserveStep(t)
+	rivals := shop()
+	rivals.Volumes = append(rivals.Volumes, pv("twin", corev1.VolumeAvailable, claimedBy("shop", "data-orders-0", "")))
+	r.see(rivals)
+	r.press("enter")
+	if len(r.cluster.applied) != 0 {
+		t.Fatal("a step was sent about which something new is to be said")
+	}
+	r.wantOn("What this depends on changed while you looked", "Volume twin is reserved for claim shop/data-orders-0 too")
+}
+
+// TestPauseBegunOutOfSight: a diff that came up behind another page has not
+// been looked at when that page goes just before the pause ends.
+func TestPauseBegunOutOfSight(t *testing.T) {
+	r := reserveStep(t)
+	p := r.top()
+	var ends []func(time.Time) tea.Msg
+	r.app.after = func(_ time.Duration, end func(time.Time) tea.Msg) tea.Cmd {
+		ends = append(ends, end)
+		return nil
+	}
+	r.press("c")
+	p.settled = false
+	p.settleAgain()
+	r.press("esc")
+	r.send(ends[0](noon()))
+	r.press("enter")
+	if len(r.cluster.applied) != 0 {
+		t.Error("a pause that began out of sight counts as a look")
+	}
+}
+
+// TestTypedWordIsForOneDiff: a word that was asked for one diff approves no
+// other one.
+func TestTypedWordIsForOneDiff(t *testing.T) {
+	r := deleteStep(t)
+	p := r.top()
+	r.run(p.replan())
+	r.typeText("pvc-11aa07c3-aaaa-4444-8888-0000000c0de1")
+	r.press("enter")
+	if len(r.cluster.applied) != 0 {
+		t.Error("the word approved a diff that it was not asked for")
+	}
+	r.wantOn("The diff changed meanwhile")
 }
