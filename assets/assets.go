@@ -27,7 +27,7 @@ var scenarios embed.FS
 func names() []string {
 	return []string{
 		"reuse", "dynamic", "single-pod",
-		"available", "reserved", "released", "failed", "terminating", "lost", "pending", "bound", "gitops", "rival",
+		"available", "reserved", "released", "failed", "terminating", "lost", "pending", "bound", "gitops", "rival", "nodes",
 	}
 }
 

@@ -15,6 +15,9 @@ type Objects struct {
 	Volumes      []*corev1.PersistentVolume
 	Claims       []*corev1.PersistentVolumeClaim
 	Classes      []*storagev1.StorageClass
+	Nodes        []*corev1.Node
+	Namespaces   []*corev1.Namespace
+	Attachments  []*storagev1.VolumeAttachment
 	Pods         []*corev1.Pod
 	StatefulSets []*appsv1.StatefulSet
 	Deployments  []*appsv1.Deployment
@@ -32,6 +35,9 @@ func NewSnapshot(objects Objects) *Snapshot {
 	load(j, trim, PersistentVolumes, objects.Volumes)
 	load(j, trim, PersistentVolumeClaims, objects.Claims)
 	load(j, trim, StorageClasses, objects.Classes)
+	load(j, trim, Nodes, objects.Nodes)
+	load(j, trim, Namespaces, objects.Namespaces)
+	load(j, trim, VolumeAttachments, objects.Attachments)
 	load(j, trim, Pods, objects.Pods)
 	load(j, trim, StatefulSets, objects.StatefulSets)
 	load(j, trim, Deployments, objects.Deployments)
@@ -64,10 +70,13 @@ func load[T apiObject](j *join, trim trimmer, resource Resource, objects []T) {
 // snapshot is what the join shows now, without what it does not know of.
 func (j *join) snapshot() *Snapshot {
 	return &Snapshot{
-		Volumes:   j.volumeList,
-		Claims:    j.claimList,
-		Classes:   j.classList,
-		Resources: maps.Clone(j.states),
-		Scope:     j.states[PersistentVolumeClaims].Namespace,
+		Volumes:    j.volumeList,
+		Claims:     j.claimList,
+		Classes:    j.classList,
+		Nodes:      j.nodes.list,
+		Namespaces: j.namespaces.list,
+		Workloads:  j.loadList,
+		Resources:  maps.Clone(j.states),
+		Scope:      j.states[PersistentVolumeClaims].Namespace,
 	}
 }

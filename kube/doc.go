@@ -3,6 +3,7 @@
 // server-side dry run, carries it out with the preconditions that the preview
 // was made from, and reads events, manifests and access rights.
 //
-// It may import actions for the Plan and Step types, and kube/binding for the
-// controller's rules. It knows nothing of screens.
+// It may import actions for the Plan and Step types and the rule for what put
+// an object there, and kube/binding for the controller's rules. It knows
+// nothing of screens.
 package kube

@@ -104,7 +104,7 @@ func allSynced(s *Snapshot) bool {
 			return false
 		}
 	}
-	return len(s.Resources) == 10 && s.Link.Phase == Live && s.Rights != nil
+	return len(s.Resources) == 13 && s.Link.Phase == Live && s.Rights != nil
 }
 
 func TestFeedShowsTheClusterAndItsChanges(t *testing.T) {

@@ -111,7 +111,37 @@ func template(claims ...string) corev1.PodTemplateSpec {
 
 func controlledBy(kind, name string) *metav1.OwnerReference {
 	yes := true
-	return &metav1.OwnerReference{Kind: kind, Name: name, UID: types.UID("uid-" + name), Controller: &yes}
+	return &metav1.OwnerReference{APIVersion: "apps/v1", Kind: kind, Name: name, UID: types.UID("uid-" + name), Controller: &yes}
+}
+
+type nodeOption func(*corev1.Node)
+
+func newNode(name string, options ...nodeOption) *corev1.Node {
+	node := &corev1.Node{
+		ObjectMeta: named("", name),
+		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}
+	node.Labels = map[string]string{corev1.LabelHostname: name, corev1.LabelTopologyZone: "zone-1"}
+	for _, o := range options {
+		o(node)
+	}
+	return node
+}
+
+func notReady(node *corev1.Node) { node.Status.Conditions[0].Status = corev1.ConditionUnknown }
+
+func newNamespace(name string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: named("", name), Status: corev1.NamespaceStatus{Phase: corev1.NamespaceActive}}
+}
+
+func newAttachment(name, volume, node string) *storagev1.VolumeAttachment {
+	return &storagev1.VolumeAttachment{
+		ObjectMeta: named("", name),
+		Spec: storagev1.VolumeAttachmentSpec{
+			Attacher: "csi.example.com", NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume},
+		},
+		Status: storagev1.VolumeAttachmentStatus{Attached: true},
+	}
 }
 
 func newClass(name string, isDefault bool) *storagev1.StorageClass {

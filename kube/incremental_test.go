@@ -25,7 +25,7 @@ type model struct {
 
 func newModel() *model {
 	m := &model{trim: newTrimmer(), join: newJoin(), objects: make(map[Resource]map[string]apiObject)}
-	for _, s := range []Resource{PersistentVolumes, PersistentVolumeClaims, StorageClasses, Pods, StatefulSets, Deployments, ReplicaSets, DaemonSets, Jobs, CronJobs} {
+	for _, s := range []Resource{PersistentVolumes, PersistentVolumeClaims, StorageClasses, Nodes, Namespaces, VolumeAttachments, Pods, StatefulSets, Deployments, ReplicaSets, DaemonSets, Jobs, CronJobs} {
 		m.objects[s] = make(map[string]apiObject)
 		m.join.apply(s, delivery{replaced: true, state: ResourceState{Phase: Synced}})
 	}
@@ -65,6 +65,23 @@ func draw(t *rapid.T, resourceName Resource) apiObject {
 		return pvc
 	case StorageClasses:
 		return newClass(pick(t, "class", "slow", "fast"), rapid.Bool().Draw(t, "default"))
+	case Nodes:
+		node := newNode(pick(t, "node", "n-1", "n-2"))
+		node.UID = drawUID(t, node.Name)
+		node.Labels[corev1.LabelTopologyZone] = pick(t, "zone", "zone-1", "zone-2")
+		node.Status.Conditions[0].Status = corev1.ConditionStatus(pick(t, "ready", "True", "False", "Unknown"))
+		return node
+	case Namespaces:
+		namespace := newNamespace(ns)
+		namespace.Status.Phase = corev1.NamespacePhase(pick(t, "namespace phase", "Active", "Terminating"))
+		return namespace
+	case VolumeAttachments:
+		a := newAttachment(pick(t, "attachment", "csi-1", "csi-2", "csi-3"), pick(t, "volume", "pv-1", "pv-2", "pv-3"), pick(t, "node", "n-1", "n-2"))
+		a.Status.Attached = rapid.Bool().Draw(t, "attached")
+		if rapid.Bool().Draw(t, "inline") {
+			a.Spec.Source = storagev1.VolumeAttachmentSource{InlineVolumeSpec: &corev1.PersistentVolumeSpec{}}
+		}
+		return a
 	case Pods:
 		var owner *metav1.OwnerReference
 		switch pick(t, "owner", "none", "ReplicaSet", "StatefulSet", "Cluster") {
@@ -83,7 +100,7 @@ func draw(t *rapid.T, resourceName Resource) apiObject {
 		pod.Status.Phase = corev1.PodPhase(pick(t, "pod phase", "Running", "Pending"))
 		return pod
 	case ReplicaSets:
-		rs := &appsv1.ReplicaSet{ObjectMeta: named(ns, pick(t, "set", "web-1", "web-2")), Spec: appsv1.ReplicaSetSpec{Template: template("web")}}
+		rs := &appsv1.ReplicaSet{ObjectMeta: named(ns, pick(t, "set", "web-1", "web-2")), Spec: appsv1.ReplicaSetSpec{Template: template(drawTemplate(t)...)}}
 		rs.UID = uidIn(ns, rs.Name)
 		if rapid.Bool().Draw(t, "owned") {
 			rs.OwnerReferences = []metav1.OwnerReference{*controlledBy("Deployment", "web")}
@@ -92,13 +109,14 @@ func draw(t *rapid.T, resourceName Resource) apiObject {
 		return rs
 	case Deployments:
 		replicas := rapid.Int32Range(0, 2).Draw(t, "replicas")
-		d := &appsv1.Deployment{ObjectMeta: named(ns, "web"), Spec: appsv1.DeploymentSpec{Replicas: &replicas, Template: template(pick(t, "claim", "web", "other"))}}
+		d := &appsv1.Deployment{ObjectMeta: named(ns, "web"), Spec: appsv1.DeploymentSpec{Replicas: &replicas, Template: template(drawTemplate(t)...)}}
 		d.UID = uidIn(ns, d.Name)
 		return d
 	default:
-		set := &appsv1.StatefulSet{ObjectMeta: named(ns, "db"), Spec: appsv1.StatefulSetSpec{
-			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: pick(t, "template", "data", "log")}}},
-		}}
+		set := &appsv1.StatefulSet{ObjectMeta: named(ns, "db")}
+		if name := pick(t, "template", "data", "log", "none"); name != "none" {
+			set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: name}}}
+		}
 		set.UID = uidIn(ns, set.Name)
 		return set
 	}
@@ -109,11 +127,16 @@ func uidIn(namespace, name string) types.UID { return types.UID("uid-" + namespa
 
 func drawClaimName(t *rapid.T) string { return pick(t, "claim", "data-db-0", "data-db-1", "web") }
 
+// drawTemplate draws the claims of a pod template, of which there may be none.
+func drawTemplate(t *rapid.T) []string {
+	return rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"web", "other"}), 0, 1, rapid.ID).Draw(t, "template's claims")
+}
+
 // change makes one random change, to the join and to the objects.
 func (m *model) change(t *rapid.T) {
 	resourceName := rapid.SampledFrom([]Resource{
 		PersistentVolumes, PersistentVolumes, PersistentVolumeClaims, PersistentVolumeClaims, Pods, Pods,
-		StorageClasses, ReplicaSets, Deployments, StatefulSets,
+		StorageClasses, ReplicaSets, Deployments, StatefulSets, VolumeAttachments, VolumeAttachments, Nodes, Namespaces,
 	}).Draw(t, "resource")
 	have := m.objects[resourceName]
 	switch pick(t, "change", "put", "put", "put", "delete", "replace", "again") {
@@ -176,6 +199,9 @@ func (m *model) fromScratch() *Snapshot {
 		Volumes:      typed[*corev1.PersistentVolume](m.objects[PersistentVolumes]),
 		Claims:       typed[*corev1.PersistentVolumeClaim](m.objects[PersistentVolumeClaims]),
 		Classes:      typed[*storagev1.StorageClass](m.objects[StorageClasses]),
+		Nodes:        typed[*corev1.Node](m.objects[Nodes]),
+		Namespaces:   typed[*corev1.Namespace](m.objects[Namespaces]),
+		Attachments:  typed[*storagev1.VolumeAttachment](m.objects[VolumeAttachments]),
 		Pods:         typed[*corev1.Pod](m.objects[Pods]),
 		StatefulSets: typed[*appsv1.StatefulSet](m.objects[StatefulSets]),
 		Deployments:  typed[*appsv1.Deployment](m.objects[Deployments]),
@@ -209,6 +235,7 @@ func TestIncrementalEqualsFromScratch(t *testing.T) {
 				t.Fatal("something changed, but rebuild says that nothing did")
 			}
 			samePointers(t, before, after)
+			usersPointToWorkloads(t, after)
 			before = after
 		}
 	})
@@ -219,6 +246,10 @@ type dumped struct {
 	Volumes []Volume
 	Claims  []Claim
 	Classes []Class
+
+	Nodes      []Node
+	Namespaces []Namespace
+	Workloads  []Workload
 }
 
 func dump(s *Snapshot) dumped {
@@ -231,6 +262,15 @@ func dump(s *Snapshot) dumped {
 	}
 	for _, c := range s.Classes {
 		d.Classes = append(d.Classes, *c)
+	}
+	for _, n := range s.Nodes {
+		d.Nodes = append(d.Nodes, *n)
+	}
+	for _, n := range s.Namespaces {
+		d.Namespaces = append(d.Namespaces, *n)
+	}
+	for _, w := range s.Workloads {
+		d.Workloads = append(d.Workloads, *w)
 	}
 	return d
 }
@@ -251,6 +291,33 @@ func samePointers(t *rapid.T, before, after *Snapshot) {
 	for _, c := range after.Classes {
 		if old := before.Class(c.Object.Name); old != nil && old != c && cmp.Equal(old, c) {
 			t.Fatalf("class %s was made anew for nothing", c.Object.Name)
+		}
+	}
+	for _, n := range after.Nodes {
+		if old := before.Node(n.Name); old != nil && old != n && cmp.Equal(old, n) {
+			t.Fatalf("node %s was made anew for nothing", n.Name)
+		}
+	}
+	for _, n := range after.Namespaces {
+		if old := before.Namespace(n.Name); old != nil && old != n && cmp.Equal(old, n) {
+			t.Fatalf("namespace %s was made anew for nothing", n.Name)
+		}
+	}
+	for _, w := range after.Workloads {
+		if old := before.Workload(w.Kind, w.Namespace, w.Name); old != nil && old != w && cmp.Equal(old, w) {
+			t.Fatalf("%s %s was made anew for nothing", w.Kind, w.Name)
+		}
+	}
+}
+
+// usersPointToWorkloads fails when a user's workload is not the very record
+// that the snapshot lists.
+func usersPointToWorkloads(t *rapid.T, s *Snapshot) {
+	for _, c := range s.Claims {
+		for _, u := range c.Users {
+			if u.Workload != nil && u.Workload != s.Workload(u.Kind, u.Namespace, u.Name) {
+				t.Fatalf("%s %s, which uses claim %s, is not the listed one", u.Kind, u.Name, c.Object.Name)
+			}
 		}
 	}
 }

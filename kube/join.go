@@ -16,15 +16,21 @@ import (
 //
 // What depends on what: a claim's record on the claim, the volume it names,
 // and the pods and workloads that use it; a volume's record on the volume, the
-// claim its claimRef names, and the users of the claims that name it; a
-// class's record on the class, all classes, and the volumes in it.
+// claim its claimRef names, the users of the claims that name it, and its
+// attachments; a class's record on the class, all classes, and the volumes in
+// it. A workload's record is its own, but whether it is shown depends on its
+// pods and on the workloads that it controls.
 type join struct {
 	volumes map[string]*corev1.PersistentVolume
 	claims  map[string]*corev1.PersistentVolumeClaim
 	classes map[string]*storagev1.StorageClass
 	pods    map[string]*podRecord
-	loads   map[Resource]map[string]*workload
+	loads   map[Resource]map[string]*Workload
 	states  map[Resource]ResourceState
+
+	nodes       *register[Node]
+	namespaces  *register[Namespace]
+	attachments map[string]*Attachment
 
 	// volumesByClaim: claim key to the volumes whose claimRef names it.
 	volumesByClaim index[string]
@@ -32,12 +38,14 @@ type join struct {
 	claimsByVolume index[string]
 	podsByClaim    index[*podRecord]
 	podsByOwner    index[*podRecord]
-	loadsByClaim   index[*workload]
-	loadsByOwner   index[*workload]
+	loadsByClaim   index[*Workload]
+	loadsByOwner   index[*Workload]
 	// setsByPrefix: namespace/template-set to the StatefulSets whose claims
 	// are called so, less the ordinal.
-	setsByPrefix index[*workload]
-	loadsByUID   map[string]*workload
+	setsByPrefix index[*Workload]
+	loadsByUID   map[string]*Workload
+	// attachmentsByVolume: volume name to what says where it is attached.
+	attachmentsByVolume index[*Attachment]
 
 	volumeRecords map[string]*Volume
 	claimRecords  map[string]*Claim
@@ -51,6 +59,8 @@ type join struct {
 	// dirtyPrefixes: sets' claims to be found by going through all claims,
 	// once for however many sets have changed.
 	dirtyPrefixes set
+	// dirtyLoads: the workloads as they are now, nil for those that have gone.
+	dirtyLoads map[loadKey]*Workload
 	// classesChanged: the effective default may have moved.
 	classesChanged bool
 	statesChanged  bool
@@ -58,6 +68,7 @@ type join struct {
 	volumeList []*Volume
 	claimList  []*Claim
 	classList  []*Class
+	loadList   []*Workload
 }
 
 func newJoin() *join {
@@ -66,17 +77,23 @@ func newJoin() *join {
 		claims:  make(map[string]*corev1.PersistentVolumeClaim),
 		classes: make(map[string]*storagev1.StorageClass),
 		pods:    make(map[string]*podRecord),
-		loads:   make(map[Resource]map[string]*workload),
+		loads:   make(map[Resource]map[string]*Workload),
 		states:  make(map[Resource]ResourceState),
+
+		nodes:       newRegister((*Node).same, compareNodes),
+		namespaces:  newRegister((*Namespace).same, compareNamespaces),
+		attachments: make(map[string]*Attachment),
 
 		volumesByClaim: make(index[string]),
 		claimsByVolume: make(index[string]),
 		podsByClaim:    make(index[*podRecord]),
 		podsByOwner:    make(index[*podRecord]),
-		loadsByClaim:   make(index[*workload]),
-		loadsByOwner:   make(index[*workload]),
-		setsByPrefix:   make(index[*workload]),
-		loadsByUID:     make(map[string]*workload),
+		loadsByClaim:   make(index[*Workload]),
+		loadsByOwner:   make(index[*Workload]),
+		setsByPrefix:   make(index[*Workload]),
+		loadsByUID:     make(map[string]*Workload),
+
+		attachmentsByVolume: make(index[*Attachment]),
 
 		volumeRecords: make(map[string]*Volume),
 		claimRecords:  make(map[string]*Claim),
@@ -87,6 +104,7 @@ func newJoin() *join {
 		dirtyClaims:   make(set),
 		dirtyClasses:  make(set),
 		dirtyPrefixes: make(set),
+		dirtyLoads:    make(map[loadKey]*Workload),
 	}
 }
 
@@ -100,13 +118,19 @@ func (j *join) apply(resource Resource, d delivery) {
 		deliver(d, j.claims, j.setClaim)
 	case StorageClasses:
 		deliver(d, j.classes, j.setClass)
+	case Nodes:
+		deliver(d, j.nodes.all, j.nodes.put)
+	case Namespaces:
+		deliver(d, j.namespaces.all, j.namespaces.put)
+	case VolumeAttachments:
+		deliver(d, j.attachments, j.setAttachment)
 	case Pods:
 		deliver(d, j.pods, j.setPod)
 	case StatefulSets, Deployments, ReplicaSets, DaemonSets, Jobs, CronJobs:
 		if j.loads[resource] == nil {
-			j.loads[resource] = make(map[string]*workload)
+			j.loads[resource] = make(map[string]*Workload)
 		}
-		deliver(d, j.loads[resource], func(key string, w *workload) { j.setLoad(resource, key, w) })
+		deliver(d, j.loads[resource], func(key string, w *Workload) { j.setLoad(resource, key, w) })
 	}
 }
 
@@ -120,11 +144,17 @@ func deliver[T any](d delivery, have map[string]*T, setOne func(key string, valu
 		}
 	}
 	for key, obj := range d.changes {
-		// A deletion arrives as nil, for which the assertion fails, with the
-		// nil that is wanted.
-		value, _ := obj.(*T)
-		setOne(key, value)
+		setOne(key, unpack[T](obj))
 	}
+}
+
+// unpack is what has been delivered; nil for a deletion.
+func unpack[T any](obj any) *T {
+	if s, ok := obj.(slim[T]); ok {
+		return s.value
+	}
+	value, _ := obj.(*T)
+	return value
 }
 
 func (j *join) setState(resource Resource, state ResourceState) {
@@ -230,7 +260,8 @@ func (j *join) setPod(key string, pod *podRecord) {
 		return
 	}
 	if before != nil {
-		j.podsByOwner.remove(string(before.owner.uid), before)
+		j.podsByOwner.remove(string(before.owner.UID), before)
+		j.touchOwners(before.owner.UID)
 		for _, claim := range before.claims {
 			claimKey := objectKey(before.namespace, claim)
 			j.podsByClaim.remove(claimKey, before)
@@ -242,7 +273,8 @@ func (j *join) setPod(key string, pod *podRecord) {
 		return
 	}
 	j.pods[key] = pod
-	j.podsByOwner.add(string(pod.owner.uid), pod)
+	j.podsByOwner.add(string(pod.owner.UID), pod)
+	j.touchOwners(pod.owner.UID)
 	for _, claim := range pod.claims {
 		claimKey := objectKey(pod.namespace, claim)
 		j.podsByClaim.add(claimKey, pod)
@@ -250,21 +282,24 @@ func (j *join) setPod(key string, pod *podRecord) {
 	}
 }
 
-func (j *join) setLoad(resource Resource, key string, w *workload) {
+func (j *join) setLoad(resource Resource, key string, w *Workload) {
 	before := j.loads[resource][key]
 	if before == nil && w == nil || before != nil && w != nil && before.same(w) {
 		return
 	}
 	if before != nil {
+		j.touchOwners(before.Owner.UID)
+		// After the owners: in a circle it is among them.
+		j.touchLoad(before.key(), nil)
 		j.touchUsedBy(before, maxChain)
-		if j.loadsByUID[string(before.uid)] == before {
-			delete(j.loadsByUID, string(before.uid))
+		if j.loadsByUID[string(before.UID)] == before {
+			delete(j.loadsByUID, string(before.UID))
 		}
-		j.loadsByOwner.remove(string(before.owner.uid), before)
-		for _, claim := range before.claims {
-			j.loadsByClaim.remove(objectKey(before.namespace, claim), before)
+		j.loadsByOwner.remove(string(before.Owner.UID), before)
+		for _, claim := range before.Claims {
+			j.loadsByClaim.remove(objectKey(before.Namespace, claim), before)
 		}
-		for _, template := range before.templates {
+		for _, template := range before.Templates {
 			j.setsByPrefix.remove(setPrefix(before, template), before)
 		}
 	}
@@ -272,15 +307,21 @@ func (j *join) setLoad(resource Resource, key string, w *workload) {
 		delete(j.loads[resource], key)
 		return
 	}
-	j.loads[resource][key] = w
-	j.loadsByUID[string(w.uid)] = w
-	j.loadsByOwner.add(string(w.owner.uid), w)
-	for _, claim := range w.claims {
-		j.loadsByClaim.add(objectKey(w.namespace, claim), w)
+	// What has come back as it was shown is the same record.
+	if shown := j.shownLoad(w.key()); shown != nil && shown.same(w) {
+		w = shown
 	}
-	for _, template := range w.templates {
+	j.loads[resource][key] = w
+	j.loadsByUID[string(w.UID)] = w
+	j.loadsByOwner.add(string(w.Owner.UID), w)
+	for _, claim := range w.Claims {
+		j.loadsByClaim.add(objectKey(w.Namespace, claim), w)
+	}
+	for _, template := range w.Templates {
 		j.setsByPrefix.add(setPrefix(w, template), w)
 	}
+	j.touchLoad(w.key(), w)
+	j.touchOwners(w.Owner.UID)
 	j.touchUsedBy(w, maxChain)
 }
 
@@ -288,20 +329,20 @@ func (j *join) setLoad(resource Resource, key string, w *workload) {
 // steps away, and references that go in a circle are nobody's but possible.
 const maxChain = 4
 
-func setPrefix(w *workload, template string) string {
-	return objectKey(w.namespace, template+"-"+w.name)
+func setPrefix(w *Workload, template string) string {
+	return objectKey(w.Namespace, template+"-"+w.Name)
 }
 
 // touchUsedBy marks the claims that a workload uses: by its template, by its
 // pods, and by those of the workloads it controls.
-func (j *join) touchUsedBy(w *workload, depth int) {
-	for _, claim := range w.claims {
-		j.touchClaim(objectKey(w.namespace, claim))
+func (j *join) touchUsedBy(w *Workload, depth int) {
+	for _, claim := range w.Claims {
+		j.touchClaim(objectKey(w.Namespace, claim))
 	}
-	for _, template := range w.templates {
+	for _, template := range w.Templates {
 		j.dirtyPrefixes.add(setPrefix(w, template))
 	}
-	for _, pod := range j.podsByOwner[string(w.uid)] {
+	for _, pod := range j.podsByOwner[string(w.UID)] {
 		for _, claim := range pod.claims {
 			j.touchClaim(objectKey(pod.namespace, claim))
 		}
@@ -309,7 +350,7 @@ func (j *join) touchUsedBy(w *workload, depth int) {
 	if depth == 0 {
 		return
 	}
-	for _, owned := range j.loadsByOwner[string(w.uid)] {
+	for _, owned := range j.loadsByOwner[string(w.UID)] {
 		j.touchUsedBy(owned, depth-1)
 	}
 }

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -27,6 +28,20 @@ func classOrder(name string) func(*Class) int {
 	return func(c *Class) int { return strings.Compare(c.Object.Name, name) }
 }
 
+func nodeOrder(name string) func(*Node) int {
+	return func(n *Node) int { return strings.Compare(n.Name, name) }
+}
+
+func namespaceOrder(name string) func(*Namespace) int {
+	return func(n *Namespace) int { return strings.Compare(n.Name, name) }
+}
+
+func workloadOrder(kind, namespace, name string) func(*Workload) int {
+	return func(w *Workload) int {
+		return cmp.Or(strings.Compare(w.Namespace, namespace), strings.Compare(w.Kind, kind), strings.Compare(w.Name, name))
+	}
+}
+
 func compareNames(namespaceA, nameA, namespaceB, nameB string) int {
 	if c := strings.Compare(namespaceA, namespaceB); c != 0 {
 		return c
@@ -41,6 +56,12 @@ func compareClaims(a, b *Claim) int {
 }
 
 func compareClasses(a, b *Class) int { return strings.Compare(a.Object.Name, b.Object.Name) }
+
+func compareNodes(a, b *Node) int { return strings.Compare(a.Name, b.Name) }
+
+func compareNamespaces(a, b *Namespace) int { return strings.Compare(a.Name, b.Name) }
+
+func compareWorkloads(a, b *Workload) int { return workloadOrder(b.Kind, b.Namespace, b.Name)(a) }
 
 // change is a record that came, changed (both set) or went.
 type change[T any] struct {

@@ -18,13 +18,17 @@ func (j *join) rebuild() bool {
 	j.statesChanged = false
 	j.markSetClaims()
 
+	// Users point to workloads, and volumes have the users of their claims.
+	loads := j.rebuildLoads()
+	j.loadList = merge(j.loadList, loads, compareWorkloads)
 	claims := j.rebuildClaims()
 	j.claimList = merge(j.claimList, claims, compareClaims)
 	volumes := j.rebuildVolumes()
 	j.volumeList = merge(j.volumeList, volumes, compareVolumes)
 	classes := j.rebuildClasses()
 	j.classList = merge(j.classList, classes, compareClasses)
-	return changed || len(claims)+len(volumes)+len(classes) > 0
+	nodes, namespaces := j.nodes.rebuild(), j.namespaces.rebuild()
+	return changed || nodes || namespaces || len(loads)+len(claims)+len(volumes)+len(classes) > 0
 }
 
 // markSetClaims marks the claims made from the templates of changed sets.
@@ -169,11 +173,8 @@ func (j *join) rebuildVolumes() []change[Volume] {
 		if after == nil {
 			delete(j.volumeRecords, name)
 		} else {
-			if before != nil && equalUsers(before.Users, after.Users) {
-				after.Users = before.Users
-				if before.same(after) {
-					continue
-				}
+			if before != nil && after.keep(before) {
+				continue
 			}
 			j.volumeRecords[name] = after
 		}
@@ -193,10 +194,24 @@ func (j *join) volumeRecord(pv *corev1.PersistentVolume) *Volume {
 		Tie:      j.volumeTie(pv),
 	}
 	v.Users, v.UsersKnown = j.volumeUsers(pv, v.Tie)
+	v.Attachments = j.attachmentsOf(pv.Name)
 	return v
 }
 
-// same compares all but the users.
+// keep takes over the lists of an older record that are the same, and tells
+// whether everything is.
+func (v *Volume) keep(before *Volume) bool {
+	users, attachments := equalUsers(before.Users, v.Users), equalAttachments(before.Attachments, v.Attachments)
+	if users {
+		v.Users = before.Users
+	}
+	if attachments {
+		v.Attachments = before.Attachments
+	}
+	return users && attachments && v.same(before)
+}
+
+// same compares all but the lists.
 func (v *Volume) same(w *Volume) bool {
 	return v.Object == w.Object && v.State == w.State && v.Class == w.Class && v.Capacity == w.Capacity &&
 		v.Tie == w.Tie && v.UsersKnown == w.UsersKnown

@@ -20,6 +20,11 @@ type Snapshot struct {
 	Volumes []*Volume
 	Claims  []*Claim
 	Classes []*Class
+	// Nodes and Namespaces are ordered by name. Workloads are those whose pods
+	// use claims, ordered by namespace, kind and name.
+	Nodes      []*Node
+	Namespaces []*Namespace
+	Workloads  []*Workload
 	// Link is the state of the connection.
 	Link Link
 	// Resources says for each watched resource whether it could be read.
@@ -44,6 +49,20 @@ func (s *Snapshot) Claim(namespace, name string) *Claim {
 // Class finds a class by name; nil when the snapshot has none.
 func (s *Snapshot) Class(name string) *Class {
 	return lookup(s.Classes, classOrder(name))
+}
+
+// Node finds a node by name; nil when the snapshot has none.
+func (s *Snapshot) Node(name string) *Node { return lookup(s.Nodes, nodeOrder(name)) }
+
+// Namespace finds a namespace by name; nil when the snapshot has none.
+func (s *Snapshot) Namespace(name string) *Namespace {
+	return lookup(s.Namespaces, namespaceOrder(name))
+}
+
+// Workload finds a workload whose pods use claims; nil when the snapshot has
+// none.
+func (s *Snapshot) Workload(kind, namespace, name string) *Workload {
+	return lookup(s.Workloads, workloadOrder(kind, namespace, name))
 }
 
 // Known tells whether the absence of an object of a resource in a namespace
@@ -93,6 +112,8 @@ type Volume struct {
 	// UsersKnown: its claim and all pods that could use it have been read.
 	// Without it, an empty Users proves nothing.
 	UsersKnown bool
+	// Attachments are by what and where it is attached, by name.
+	Attachments []*Attachment
 }
 
 // Tie says what stands behind a volume's claimRef, or behind a claim's
@@ -176,6 +197,9 @@ type User struct {
 	// Replicas is how many pods the workload is to have; nil for one that has
 	// no such number, or that could not be read.
 	Replicas *int32
+	// Workload is what else is known of it; nil for a pod, for a custom
+	// resource, and for what could not be read.
+	Workload *Workload
 }
 
 // Pod is what is kept of a pod that uses claims.

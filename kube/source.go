@@ -54,6 +54,15 @@ func sources(api kubernetes.Interface) []source {
 		{StorageClasses, false, &storagev1.StorageClass{}, func(string) *cache.ListWatch {
 			return listWatch(api.StorageV1().StorageClasses())
 		}, false},
+		{Nodes, false, &corev1.Node{}, func(string) *cache.ListWatch {
+			return listWatch(core.Nodes())
+		}, false},
+		{Namespaces, false, &corev1.Namespace{}, func(string) *cache.ListWatch {
+			return listWatch(core.Namespaces())
+		}, false},
+		{VolumeAttachments, false, &storagev1.VolumeAttachment{}, func(string) *cache.ListWatch {
+			return listWatch(api.StorageV1().VolumeAttachments())
+		}, false},
 		{Pods, true, &corev1.Pod{}, func(ns string) *cache.ListWatch {
 			return listWatch(core.Pods(ns))
 		}, false},

@@ -31,9 +31,15 @@ func (t trimmer) trim(obj any) any {
 		return t.class(o)
 	case *corev1.Pod:
 		return t.pod(o)
+	case *corev1.Node:
+		return slimmed(o, t.node(o))
+	case *corev1.Namespace:
+		return slimmed(o, t.namespace(o))
+	case *storagev1.VolumeAttachment:
+		return slimmed(o, t.attachment(o))
 	}
 	if load := t.workload(obj); load != nil {
-		return load
+		return slim[Workload]{load.Namespace, load.Name, load}
 	}
 	return obj
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -87,28 +86,12 @@ func TestTrimPod(t *testing.T) {
 		Pod:       Pod{Name: "p", UID: "uid-p", Phase: corev1.PodRunning, Node: "node-a", Terminating: true},
 		namespace: "a",
 		claims:    []string{"b", "z"},
-		owner:     owner{kind: "StatefulSet", name: "db", uid: "uid-db"},
+		owner:     Owner{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "uid-db"},
 	}
 	if !got.same(want) {
 		t.Errorf("record = %+v", got)
 	}
 	if bare := trim.trim(newPod("a", "q", nil)).(*podRecord); bare.Node != "" || bare.claims != nil {
 		t.Errorf("a pod without claims is kept as %+v", bare)
-	}
-}
-
-func TestTrimWorkload(t *testing.T) {
-	replicas := int32(3)
-	set := &appsv1.StatefulSet{ObjectMeta: named("a", "db"), Spec: appsv1.StatefulSetSpec{
-		Replicas: &replicas, Template: template("shared"),
-		VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}},
-	}}
-	got := newTrimmer().trim(set).(*workload)
-	want := &workload{kind: "StatefulSet", namespace: "a", name: "db", uid: "uid-db", claims: []string{"shared"}, templates: []string{"data"}, replicas: &replicas}
-	if !got.same(want) {
-		t.Errorf("record = %+v", got)
-	}
-	if got.replicas == &replicas {
-		t.Error("the record keeps the whole object alive")
 	}
 }

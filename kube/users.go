@@ -9,7 +9,7 @@ import (
 // it now, and those that would if they had pods.
 func (j *join) usersOf(key, namespace string) []User {
 	pods, loads := j.podsByClaim[key], j.loadsByClaim[key]
-	var sets []*workload
+	var sets []*Workload
 	if prefix, ok := withoutOrdinal(key); ok {
 		sets = j.setsByPrefix[prefix]
 	}
@@ -29,7 +29,7 @@ func (j *join) usersOf(key, namespace string) []User {
 	for _, w := range slices.Concat(loads, sets) {
 		// What a workload owns is told by its owner, and what has finished
 		// uses nothing any more.
-		if w.finished || w.owner.name != "" && passesOn(w.kind) {
+		if w.Finished || w.Owner.Name != "" && passesOn(w.Kind) {
 			continue
 		}
 		user := w.user(namespace)
@@ -48,29 +48,29 @@ func (j *join) usersOf(key, namespace string) []User {
 
 // userOf follows a pod's controllers up to the one that a person knows.
 func (j *join) userOf(pod *podRecord) User {
-	if pod.owner.name == "" {
+	if pod.owner.Name == "" {
 		return User{Kind: "Pod", Namespace: pod.namespace, Name: pod.Name, UID: pod.UID}
 	}
 	top := pod.owner
 	for range maxChain {
-		w := j.loadsByUID[string(top.uid)]
-		if top.uid == "" || w == nil || w.kind != top.kind {
+		w := j.loadsByUID[string(top.UID)]
+		if top.UID == "" || w == nil || w.Kind != top.Kind {
 			break
 		}
-		if w.owner.name == "" || !passesOn(w.kind) {
+		if w.Owner.Name == "" || !passesOn(w.Kind) {
 			return w.user(pod.namespace)
 		}
-		top = w.owner
+		top = w.Owner
 	}
-	return User{Kind: top.kind, Namespace: pod.namespace, Name: top.name, UID: top.uid}
+	return User{Kind: top.Kind, Namespace: pod.namespace, Name: top.Name, UID: top.UID}
 }
 
 // passesOn tells of which kinds the owner is the one to name: nobody scales a
 // Deployment's ReplicaSet, or a CronJob's Job.
 func passesOn(kind string) bool { return kind == "ReplicaSet" || kind == "Job" }
 
-func (w *workload) user(namespace string) User {
-	return User{Kind: w.kind, Namespace: namespace, Name: w.name, UID: w.uid, Replicas: w.replicas}
+func (w *Workload) user(namespace string) User {
+	return User{Kind: w.Kind, Namespace: namespace, Name: w.Name, UID: w.UID, Replicas: w.Replicas, Workload: w}
 }
 
 // is tells whether two users are the same workload.
@@ -79,7 +79,7 @@ func (u User) is(v User) bool {
 }
 
 func (u User) equal(v User) bool {
-	return u.is(v) && equalPointers(u.Replicas, v.Replicas) && slices.Equal(u.Pods, v.Pods)
+	return u.is(v) && u.Workload == v.Workload && equalPointers(u.Replicas, v.Replicas) && slices.Equal(u.Pods, v.Pods)
 }
 
 func compareUsers(a, b User) int {

@@ -65,6 +65,7 @@ func (s *session) describeVolume(v *kube.Volume) sections {
 		{label: "Driver", value: driver(pv)},
 		{label: "Handle", value: handle(pv)},
 		{label: "Nodes", value: affinity(pv)},
+		{label: "Attached", value: s.attachedFact(v)},
 		{label: "Mount options", value: strings.Join(pv.Spec.MountOptions, ",")},
 		{label: "Finalizers", value: strings.Join(pv.Finalizers, ", ")},
 		{label: "Created", value: created(pv.CreationTimestamp, s.now)},
@@ -96,6 +97,32 @@ func (s *session) claimFact(v *kube.Volume) string {
 	default:
 		return name
 	}
+}
+
+// attachedFact says to which nodes a volume is attached. Volumes that are not
+// attached by a driver have no such objects.
+func (s *session) attachedFact(v *kube.Volume) string {
+	if !s.snap.Known(kube.VolumeAttachments, "") {
+		if v.Object.Spec.CSI == nil {
+			return ""
+		}
+		return "can't be told: attachments can't be seen, " + s.unseen(kube.VolumeAttachments)
+	}
+	nodes := make([]string, 0, len(v.Attachments))
+	for _, a := range v.Attachments {
+		text := "to " + a.Node
+		switch {
+		case a.Terminating:
+			text += ", being detached"
+		case !a.Attached:
+			text += ", not yet"
+		}
+		if a.Problem != "" {
+			text += " (last failure: " + a.Problem + ")"
+		}
+		nodes = append(nodes, text)
+	}
+	return strings.Join(nodes, "; ")
 }
 
 func missing(yes bool) string {

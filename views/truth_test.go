@@ -153,3 +153,46 @@ func TestYAMLFollows(t *testing.T) {
 	r.see(after("101", func(*corev1.PersistentVolume) {}))
 	r.wantOn("kind: Second")
 }
+
+// TestSurroundingsUnseen: what surrounds volumes may be hidden without a word
+// in the banner; the details of a volume say so.
+func TestSurroundingsUnseen(t *testing.T) {
+	objects := kube.Objects{Volumes: []*corev1.PersistentVolume{
+		pv("disk", corev1.VolumeAvailable, func(v *corev1.PersistentVolume) {
+			v.Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example.com", VolumeHandle: "h"}}
+		}),
+		pv("share", corev1.VolumeAvailable, func(v *corev1.PersistentVolume) {
+			v.Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/p"}}
+		}),
+	}}
+	var hide []func(*kube.Snapshot)
+	for _, r := range []kube.Resource{kube.Nodes, kube.Namespaces, kube.VolumeAttachments} {
+		hide = append(hide, withResource(r, kube.ResourceState{Phase: kube.Forbidden, Missing: "list " + string(r), Err: "the API server refuses"}))
+	}
+	s := tell(objects, hide...)
+	if banner := spansText(s.banner()); banner != "" {
+		t.Errorf("banner = %q", banner)
+	}
+	if got, want := s.attachedFact(s.snap.Volume("disk")), "can't be told: attachments can't be seen, you may not list volumeattachments"; got != want {
+		t.Errorf("attached = %q, want %q", got, want)
+	}
+	if got := s.attachedFact(s.snap.Volume("share")); got != "" {
+		t.Errorf("attached = %q, of a volume that no driver attaches", got)
+	}
+}
+
+func TestAttachedFact(t *testing.T) {
+	s := tell(kube.Objects{})
+	for want, attachments := range map[string][]*kube.Attachment{
+		"":                      nil,
+		"to n1":                 {{Node: "n1", Attached: true}},
+		"to n1, not yet":        {{Node: "n1"}},
+		"to n1, being detached": {{Node: "n1", Attached: true, Terminating: true}},
+		"to n1; to n2, not yet": {{Node: "n1", Attached: true}, {Node: "n2"}},
+		"to n1, being detached (last failure: still mounted)": {{Node: "n1", Attached: true, Terminating: true, Problem: "still mounted"}},
+	} {
+		if got := s.attachedFact(&kube.Volume{Attachments: attachments}); got != want {
+			t.Errorf("attached = %q, want %q", got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -58,11 +59,23 @@ func NewDemo(manifests [][]byte, now time.Time) (*Demo, error) {
 			return nil, err
 		}
 	}
-	server := NewServer(s.WithNow(now).Forget(), ServerOptions{})
+	server := NewServer(attached(s).WithNow(now).Forget(), ServerOptions{})
 	return &Demo{
 		Server: server,
 		driver: NewDriver(server, controllers, Options{Seed: 1, Life: demoLife}),
 	}, nil
+}
+
+// attached says of all attachments that they have been made: no driver runs
+// in the demo that would.
+func attached(s *State) *State {
+	for _, o := range s.List(Attachments) {
+		if a, ok := o.DeepCopyObject().(*storagev1.VolumeAttachment); ok {
+			a.Status.Attached = true
+			s = s.Update(a)
+		}
+	}
+	return s
 }
 
 func demoNode(name string) *corev1.Node {

@@ -73,10 +73,12 @@ func subjects(name string) []rbacv1.Subject {
 // readRules cover everything that claimref reads to show its tables.
 func readRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
-		read("", "persistentvolumes", "persistentvolumeclaims", "pods", "events", "namespaces", "nodes"),
+		read("", "persistentvolumes", "persistentvolumeclaims", "pods", "events", "namespaces", "nodes",
+			"resourcequotas", "limitranges"),
 		read("storage.k8s.io", "storageclasses", "volumeattachments", "csidrivers"),
 		read("apps", "*"),
 		read("batch", "*"),
+		read("autoscaling", "horizontalpodautoscalers"),
 	}
 }
 
