@@ -5,6 +5,7 @@ GO            ?= go
 GOLANGCI_LINT := v2.15.0
 CACHE         := $(CURDIR)/.cache
 LINTER        := $(CACHE)/bin/golangci-lint-$(GOLANGCI_LINT)
+SUMMARY       := $(CACHE)/summary
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS       := -s -w -X main.version=$(VERSION)
 ARGS          ?=
@@ -32,14 +33,24 @@ run: build ## build it and run it on the current kubeconfig; ARGS="..." passes f
 test: ## unit, screen and in-process tests: all that needs only Go
 	$(GO) test $(RACE) ./...
 
-# One package at a time: each starts a control plane of its own.
-e2e: build ## end-to-end tests on a real control plane, which is built once
+# One package at a time: each starts a control plane of its own. What a passing
+# test prints is not shown, so results are left in files and shown at the end,
+# also when a test has failed.
+define run-e2e
 	cd test && $(GO) run ./cmd/binaries
-	cd test && $(GO) test $(RACE) -p 1 -count=1 -timeout 40m ./...
+	@rm -rf '$(SUMMARY)' && mkdir -p '$(SUMMARY)'
+	cd test && export CLAIMREF_SUMMARY='$(SUMMARY)' && \
+		{ $(1) $(GO) test $(RACE) -p 1 -count=1 -timeout $(2) ./...; status=$$?; \
+		for result in prediction migration; do \
+			if [ -f '$(SUMMARY)'/$$result.txt ]; then cat '$(SUMMARY)'/$$result.txt; fi; \
+		done; exit $$status; }
+endef
+
+e2e: build ## end-to-end tests on a real control plane, which is built once
+	$(call run-e2e,,40m)
 
 e2e-full: build ## the end-to-end tests with their long sweeps
-	cd test && $(GO) run ./cmd/binaries
-	cd test && CLAIMREF_E2E=full $(GO) test $(RACE) -p 1 -count=1 -timeout 80m ./...
+	$(call run-e2e,CLAIMREF_E2E=full,80m)
 
 playground: build ## open claimref on a real control plane with scenarios to play
 	cd test && $(GO) run ./cmd/binaries && $(GO) run ./cmd/playground

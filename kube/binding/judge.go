@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/storage/volume"
@@ -82,7 +83,7 @@ func Judge(pv *corev1.PersistentVolume, pvc *corev1.PersistentVolumeClaim, class
 	if filled := withDefault(pvc, classes); v.Path == Ordinary && filled != nil && VolumeClass(pv) != "" {
 		asked = filled
 	}
-	for _, m := range compare(pv, asked, pvc) {
+	for _, m := range compare(v.Path, pv, asked, pvc) {
 		if v.Path.blocks(m.Kind) {
 			v.Blocking = append(v.Blocking, m)
 		} else {
@@ -138,7 +139,7 @@ func apart(pv *corev1.PersistentVolume, pvc *corev1.PersistentVolumeClaim) (why 
 
 // compare lists all that does not fit, whether a path looks at it or not. The
 // claim as asked has the default class filled in; the one as written has not.
-func compare(pv *corev1.PersistentVolume, asked, written *corev1.PersistentVolumeClaim) []Mismatch {
+func compare(path Path, pv *corev1.PersistentVolume, asked, written *corev1.PersistentVolumeClaim) []Mismatch {
 	var ms []Mismatch
 	add := func(k MismatchKind, format string, args ...any) {
 		ms = append(ms, Mismatch{k, fmt.Sprintf(format, args...)})
@@ -147,7 +148,7 @@ func compare(pv *corev1.PersistentVolume, asked, written *corev1.PersistentVolum
 		add(Deletion, "the volume is being deleted")
 	}
 	have, want := pv.Spec.Capacity[corev1.ResourceStorage], asked.Spec.Resources.Requests[corev1.ResourceStorage]
-	if have.Cmp(want) < 0 {
+	if smaller(path, have, want) {
 		add(Capacity, "the volume is too small: %s, asked for %s", have.String(), want.String())
 	}
 	if !volume.CheckAccessModes(asked, pv) {
@@ -184,6 +185,16 @@ func compare(pv *corev1.PersistentVolume, asked, written *corev1.PersistentVolum
 		add(PhaseNotAvailable, "the volume is %s, not Available", storedPhase(string(pv.Status.Phase)))
 	}
 	return ms
+}
+
+// smaller compares as each path does. A volume that is named is compared in
+// whole bytes, rounded up (pv_controller.go, checkVolumeSatisfyClaim), so that
+// it may lack a part of a byte; the search compares exactly.
+func smaller(path Path, have, want resource.Quantity) bool {
+	if path == ByVolumeName {
+		return have.Value() < want.Value()
+	}
+	return have.Cmp(want) < 0
 }
 
 func modeList(modes []corev1.PersistentVolumeAccessMode) string {

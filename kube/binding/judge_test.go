@@ -199,6 +199,32 @@ func TestJudgeClaimWithoutClass(t *testing.T) {
 	}
 }
 
+// A volume that lacks a part of a byte is large enough for a claim that names
+// it, and too small for one that searches. More than that is too small for both.
+func TestJudgePartOfByte(t *testing.T) {
+	for _, tt := range []struct {
+		has, asked string
+		binds      map[Path]bool
+	}{
+		{"1023500m", "1024", map[Path]bool{ByVolumeName: true}},
+		{"1024", "1023500m", map[Path]bool{Ordinary: true, ByVolumeName: true, ByClaimRef: true}},
+		{"1023200m", "1023800m", map[Path]bool{ByVolumeName: true}},
+		{"1022900m", "1024", nil},
+		{"1023", "1023500m", nil},
+	} {
+		for _, path := range []Path{Ordinary, ByVolumeName, ByClaimRef} {
+			pv, pvc := testPV("v", size(tt.has)), testPVC("c", wants(tt.asked))
+			onPath(path, pv, pvc)
+			if v := Judge(pv, pvc, nil); v.Path != path || v.Binds != tt.binds[path] {
+				t.Errorf("%s for %s by %s: got %+v", tt.has, tt.asked, path, v)
+			}
+			if chosen := Choice(pvc, []*corev1.PersistentVolume{pv}, nil); (chosen == pv) != tt.binds[path] {
+				t.Errorf("%s for %s by %s: chosen %v", tt.has, tt.asked, path, chosen != nil)
+			}
+		}
+	}
+}
+
 // Unset fields count as their defaults.
 func TestJudgeDefaults(t *testing.T) {
 	pv, pvc := testPV("v"), testPVC("c")
