@@ -18,14 +18,16 @@ const module = "github.com/claimref/claimref"
 // not listed is forbidden.
 func arrows() map[string][]string {
 	return map[string][]string{
-		".":            {"ui", "views", "kube", "kube/sandbox", "actions", "assets"},
-		"views":        {"ui", "kube", "actions"},
-		"kube":         {"actions", "kube/binding"},
-		"actions":      {"kube/binding"},
-		"kube/binding": {},
-		"kube/sandbox": {"kube/binding"},
-		"ui":           {},
-		"assets":       {},
+		".":                 {"ui", "views", "kube", "kube/explain", "kube/sandbox", "actions", "actions/migration", "assets"},
+		"views":             {"ui", "kube", "kube/explain", "actions", "actions/migration"},
+		"kube":              {"actions", "actions/migration", "kube/binding"},
+		"actions":           {"kube/binding"},
+		"actions/migration": {"actions", "kube/binding"},
+		"kube/binding":      {},
+		"kube/explain":      {"kube", "kube/binding", "actions"},
+		"kube/sandbox":      {"kube/binding"},
+		"ui":                {},
+		"assets":            {},
 	}
 }
 
@@ -36,6 +38,7 @@ func foreign() map[string][]string {
 	return map[string][]string{
 		"actions":      pure,
 		"kube/binding": pure,
+		"kube/explain": pure,
 		"ui":           {"charm.land", "github.com/charmbracelet"},
 		"assets":       {},
 	}
@@ -43,7 +46,7 @@ func foreign() map[string][]string {
 
 // noScreens are the packages that know nothing of how things are drawn.
 func noScreens() []string {
-	return []string{"kube", "actions", "kube/binding", "kube/sandbox", "assets"}
+	return []string{"kube", "actions", "kube/binding", "kube/explain", "kube/sandbox", "assets"}
 }
 
 // TestImports keeps the arrows of the design: it parses every file that is
@@ -130,6 +133,9 @@ func TestForbidden(t *testing.T) {
 	}{
 		{"views", module + "/kube", true},
 		{"views", module + "/kube/binding", false},
+		{"views", module + "/kube/explain", true},
+		{"kube", module + "/kube/explain", false},
+		{"kube/explain", "k8s.io/client-go/kubernetes", false},
 		{"kube", module + "/views", false},
 		{"ui", module + "/kube", false},
 		{"ui", "k8s.io/api/core/v1", false},

@@ -1,0 +1,212 @@
+package migration
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+)
+
+// afterBinding are the steps after which everything runs again.
+func (m *machine) afterBinding() []node {
+	var nodes []node
+	for _, w := range m.j.Workloads {
+		if w.Ref.Kind == StatefulSetKind && w.To != nil {
+			nodes = append(nodes, m.replaceSet(w)...)
+		}
+	}
+	for _, w := range m.j.Workloads {
+		if scales(w.Ref.Kind) {
+			nodes = append(nodes, m.scaleUp(w))
+		}
+	}
+	for _, w := range m.j.Workloads {
+		switch w.Ref.Kind {
+		case StatefulSetKind:
+			if w.Retention != nil {
+				nodes = append(nodes, m.retentionBack(w))
+			}
+		case DeploymentKind:
+			if w.Strategy != nil && m.dir == Back {
+				nodes = append(nodes, m.strategyBack(w))
+			}
+		case CronJobKind:
+			nodes = append(nodes, m.resume(w))
+		}
+	}
+	for _, w := range m.j.Workloads {
+		if scales(w.Ref.Kind) {
+			nodes = append(nodes, m.awaitReady(w))
+		}
+	}
+	return nodes
+}
+
+// replaceSet re-creates a StatefulSet, whose volumeClaimTemplates can't be
+// changed. It has no pods then, and its revision depends on the pod template
+// alone, which stays.
+func (m *machine) replaceSet(w Workload) []node {
+	goal, other := w.To, w.From
+	if m.dir == Back {
+		goal, other = w.From, w.To
+	}
+	set := m.set(w)
+	remove := node{Step: Step{
+		ID: "remove/" + w.Ref.Namespace + "/" + w.Ref.Name, Title: "Delete " + describe(w.Ref) + ", and leave what it owns",
+		Why:    "Its volumeClaimTemplates can't be changed, so that it is made anew",
+		Act:    Delete,
+		Target: m.live(w, set),
+		Orphan: true,
+		Then:   "Claims, pods and revisions stay, and the new one takes them over",
+		Stop:   "The claims are replaced already; resume makes the set again, from any machine",
+	}}
+	remove.done = set == nil || set.DeletionTimestamp != nil || sameTemplates(set, goal)
+	if !remove.done {
+		if path := changedSince(set, other); path != "" {
+			remove.halt = fmt.Sprintf("%s was changed meanwhile (%s)%s: to make it anew from the journal would take that back", describe(w.Ref), path, by(managerOf(set, "spec")))
+			remove.remedy = "Bring it back to what it was, or delete it yourself with --cascade=orphan and create it with the new templates; then resume"
+		}
+	}
+	create := node{Step: Step{
+		ID: "recreate/" + w.Ref.Namespace + "/" + w.Ref.Name, Title: fmt.Sprintf("Create %s again, for %s", describe(w.Ref), counted(w.Replicas)),
+		Why:    "With the same pod template its pods keep their revision; claims that it makes later are like the migrated ones",
+		Act:    Create,
+		Target: w.Ref,
+		Object: encode(goal),
+		Then:   "Its pods start",
+		Stop:   "The claims are replaced already; resume makes the set again, from any machine",
+	}}
+	create.Target.UID = ""
+	create.done = set != nil && set.DeletionTimestamp == nil && sameTemplates(set, goal)
+	if !create.done && set != nil && set.DeletionTimestamp != nil {
+		create.holds = []string{"the controller has yet to let go of " + describe(w.Ref)}
+	}
+	return []node{remove, create}
+}
+
+func counted(replicas int32) string {
+	if replicas == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", replicas)
+}
+
+// sameTemplates compares the volumeClaimTemplates that matter here, by their
+// names and modes.
+func sameTemplates(set, as *appsv1.StatefulSet) bool {
+	a, b := set.Spec.VolumeClaimTemplates, as.Spec.VolumeClaimTemplates
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name || !sameModes(a[i].Spec.AccessModes, b[i].Spec.AccessModes) {
+			return false
+		}
+	}
+	return true
+}
+
+// changedSince names the part of a StatefulSet that is not as in the journal,
+// but for what the operation itself changes.
+func changedSince(set, was *appsv1.StatefulSet) string {
+	switch a, b := set.Spec, was.Spec; {
+	case !apiequality.Semantic.DeepEqual(a.Template, b.Template):
+		return "spec.template"
+	case !apiequality.Semantic.DeepEqual(a.Selector, b.Selector):
+		return "spec.selector"
+	case a.ServiceName != b.ServiceName:
+		return "spec.serviceName"
+	case !apiequality.Semantic.DeepEqual(a.UpdateStrategy, b.UpdateStrategy):
+		return "spec.updateStrategy"
+	case !sameTemplates(set, was):
+		return "spec.volumeClaimTemplates"
+	}
+	return ""
+}
+
+func (m *machine) scaleUp(w Workload) node {
+	live, replicas := m.scaled(w)
+	n := node{Step: Step{
+		ID: "start/" + w.Ref.Namespace + "/" + w.Ref.Name, Title: fmt.Sprintf("Scale %s back to %d", describe(w.Ref), w.Replicas),
+		Why:    "That is what it was",
+		Act:    Scale,
+		Target: live,
+		Patch:  encode(map[string]any{"spec": map[string]any{"replicas": w.Replicas}}),
+		Then:   "Its pods start",
+		Stop:   "The claims are replaced already; only the pods are still stopped",
+	}}
+	// More or fewer than there were is somebody's wish, which is respected.
+	n.done = w.Replicas == 0 || replicas > 0
+	if !n.done && live.UID == "" {
+		n.halt = describe(w.Ref) + " is gone"
+		n.remedy = "Create it again; the backup says what it was like. Then resume"
+	}
+	return n
+}
+
+func (m *machine) retentionBack(w Workload) node {
+	set := m.set(w)
+	n := node{Step: Step{
+		ID: "retention-back/" + w.Ref.Namespace + "/" + w.Ref.Name, Title: "Give " + describe(w.Ref) + " its policy for claims back",
+		Why:    "That is what it was",
+		Act:    Patch,
+		Target: m.live(w, set),
+		Patch:  retentionPatch(w.Retention.WhenDeleted, w.Retention.WhenScaled),
+		Stop:   "All is done but this: the set retains its claims",
+	}}
+	n.done = set == nil || set.Spec.PersistentVolumeClaimRetentionPolicy != nil && *set.Spec.PersistentVolumeClaimRetentionPolicy == *w.Retention
+	return n
+}
+
+func (m *machine) strategyBack(w Workload) node {
+	d := m.deployment(w)
+	var rolling any
+	if w.Strategy.RollingUpdate != nil {
+		rolling = w.Strategy.RollingUpdate
+	}
+	n := node{Step: Step{
+		ID: "strategy-back/" + w.Ref.Namespace + "/" + w.Ref.Name, Title: "Give " + describe(w.Ref) + " its strategy back",
+		Why:    "That is what it was",
+		Act:    Patch,
+		Target: m.live(w, d),
+		Patch: encode(map[string]any{"spec": map[string]any{"strategy": map[string]any{
+			"type": w.Strategy.Type, "rollingUpdate": rolling,
+		}}}),
+		Stop: "All is done but this: the strategy stays Recreate",
+	}}
+	n.done = d == nil || apiequality.Semantic.DeepEqual(d.Spec.Strategy, *w.Strategy)
+	return n
+}
+
+func (m *machine) resume(w Workload) node {
+	c := m.cronJob(w)
+	n := node{Step: Step{
+		ID: "resume/" + w.Ref.Namespace + "/" + w.Ref.Name, Title: "Resume " + describe(w.Ref),
+		Why:    "It was not suspended before",
+		Act:    Patch,
+		Target: m.live(w, c),
+		Patch:  encode(map[string]any{"spec": map[string]any{"suspend": false}}),
+		Stop:   "All is done but this: it stays suspended",
+	}}
+	n.done = w.Suspended || c == nil || c.Spec.Suspend == nil || !*c.Spec.Suspend
+	return n
+}
+
+func (m *machine) awaitReady(w Workload) node {
+	n := node{
+		Step: Step{
+			ID: "started/" + w.Ref.Namespace + "/" + w.Ref.Name, Title: "Wait until the pods of " + describe(w.Ref) + " are ready",
+			Why:    "They are what all this is for",
+			Act:    Await,
+			Target: w.Ref,
+			Stop:   "The claims are replaced and the pods start; the note is still on the volume",
+		},
+		// Pods are ready, and then not, without anybody's doing.
+		flips: true,
+	}
+	if w.Replicas > 0 {
+		n.holds = m.unready(w)
+	}
+	n.done = len(n.holds) == 0
+	return n
+}
