@@ -35,6 +35,23 @@ func (d *draft) allowed() {
 	}
 }
 
+// annotationOperation is on every volume of an operation of several steps,
+// until that has ended.
+const annotationOperation = "claimref.io/plan"
+
+func inOperation(pv *corev1.PersistentVolume) bool {
+	return metav1.HasAnnotation(pv.ObjectMeta, annotationOperation)
+}
+
+// notInOperation: what an operation has made so is not to be changed under it,
+// by whomever it was begun.
+func (d *draft) notInOperation() {
+	if inOperation(d.pv) {
+		d.block("in-operation", "An operation on volume "+d.pv.Name+" is unfinished",
+			"Open it and carry it on, or take it back, before anything else")
+	}
+}
+
 // notTerminating: a volume that is being deleted is never matched again, and
 // a deletion can't be taken back (component-helpers, FindMatchingVolume).
 func (d *draft) notTerminating() {

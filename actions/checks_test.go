@@ -62,7 +62,16 @@ func TestCommonChecks(t *testing.T) {
 	denied := func(s *setup) { s.w.Denied = []string{"patch persistentvolumes"} }
 	other := func(s *setup) { s.w.Denied = []string{"delete persistentvolumeclaims"} }
 	var cases []checkCase
-	for _, verb := range []Verb{Reserve, Unreserve, SetPolicy} {
+	operated := vol(func(pv *corev1.PersistentVolume) { pv.Annotations["claimref.io/plan"] = "x" })
+	for _, verb := range []Verb{Reserve, Unreserve, Repair, SinglePodLight} {
+		cases = append(cases, checkCase{string(verb), world(verb, operated), "in-operation", Block, "is unfinished"})
+	}
+	cases = append(
+		cases,
+		checkCase{"Delete", world(SetPolicy, toPolicy(remove), bound, operated), "delete-unbound", Block, "an operation on the volume is unfinished"},
+		checkCase{"Retain is right at any time", world(SetPolicy, toPolicy(keep), bound, policy(remove), operated), "keeps-data", Pass, ""},
+	)
+	for _, verb := range []Verb{Reserve, Unreserve, SetPolicy, SinglePodLight} {
 		cases = append(
 			cases,
 			checkCase{string(verb), world(verb, gone), "volume-gone", Block, "is gone"},
@@ -70,6 +79,7 @@ func TestCommonChecks(t *testing.T) {
 			checkCase{string(verb), world(verb, replaced), "volume-replaced", Block, "another of the same name"},
 			checkCase{string(verb) + " same", world(verb), "volume-replaced", none, ""},
 			checkCase{string(verb), world(verb, denied), "right-patch", Block, "may not change volumes"},
+			checkCase{string(verb) + " by itself", world(verb), "in-operation", none, ""},
 			checkCase{string(verb) + " other right", world(verb, other), "right-patch", none, ""},
 		)
 	}

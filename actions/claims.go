@@ -63,10 +63,19 @@ func (w World) volumes(pv *corev1.PersistentVolume) []*corev1.PersistentVolume {
 }
 
 // keepsFromDelete says why policy Delete must not be set on a volume: it may
-// be set only while the volume and a claim are bound to each other, by uid,
-// and the claim is not on its way out. Under any other circumstances Delete
-// destroys the data now, or as soon as the controllers look.
+// be set only while the volume and a claim are bound to each other. Under any
+// other circumstances Delete destroys the data now, or as soon as the
+// controllers look.
 func (w World) keepsFromDelete(pv *corev1.PersistentVolume) string {
+	if inOperation(pv) {
+		return "an operation on the volume is unfinished"
+	}
+	return w.notHeld(pv)
+}
+
+// notHeld says why a volume and a claim do not provably hold each other: both
+// are Bound, by uid, and neither is on its way out.
+func (w World) notHeld(pv *corev1.PersistentVolume) string {
 	ref := pv.Spec.ClaimRef
 	switch {
 	case pv.DeletionTimestamp != nil:

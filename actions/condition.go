@@ -20,6 +20,9 @@ func (c VolumeCondition) Mismatch(pv *corev1.PersistentVolume) string {
 	if policy := pv.Spec.PersistentVolumeReclaimPolicy; c.Policy != "" && policy != c.Policy {
 		return fmt.Sprintf("the reclaim policy is %s, not %s", policy, c.Policy)
 	}
+	if len(c.Modes) > 0 && !sameModes(pv.Spec.AccessModes, c.Modes) {
+		return fmt.Sprintf("the access modes are %s, not %s", modeList(pv.Spec.AccessModes), modeList(c.Modes))
+	}
 	if c.ClaimRef != nil && !c.ClaimRef.matches(pv.Spec.ClaimRef) {
 		return fmt.Sprintf("the volume %s, and should %s", refText(pv.Spec.ClaimRef), c.ClaimRef)
 	}
@@ -82,6 +85,22 @@ func storedPhase(pv *corev1.PersistentVolume) corev1.PersistentVolumePhase {
 		return corev1.VolumePending
 	}
 	return pv.Status.Phase
+}
+
+// sameModes compares access modes as the set that they are.
+func sameModes(a, b []corev1.PersistentVolumeAccessMode) bool {
+	within := func(some, all []corev1.PersistentVolumeAccessMode) bool {
+		return !slices.ContainsFunc(some, func(m corev1.PersistentVolumeAccessMode) bool { return !slices.Contains(all, m) })
+	}
+	return within(a, b) && within(b, a)
+}
+
+func modeList(modes []corev1.PersistentVolumeAccessMode) string {
+	names := make([]string, len(modes))
+	for i, m := range modes {
+		names[i] = string(m)
+	}
+	return strings.Join(names, ", ")
 }
 
 func phaseList(phases []corev1.PersistentVolumePhase) string {

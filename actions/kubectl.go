@@ -13,42 +13,42 @@ import (
 // into may have another one in mind.
 func (p Plan) Kubectl(flags ...string) string {
 	var b strings.Builder
-	comment(&b, p.Title)
+	ShellComment(&b, p.Title)
 	if reason := p.Blocked(); reason != "" {
-		comment(&b, "Not possible: "+reason)
+		ShellComment(&b, "Not possible: "+reason)
 		return b.String()
 	}
 	for _, c := range p.Checks {
 		if c.Severity != Warn {
 			continue
 		}
-		comment(&b, "Warning: "+c.Text)
+		ShellComment(&b, "Warning: "+c.Text)
 		if c.Remedy != "" {
-			comment(&b, "  "+c.Remedy)
+			ShellComment(&b, "  "+c.Remedy)
 		}
 	}
-	comment(&b, "Run one command at a time, and go on only when the volume is as described.")
+	ShellComment(&b, "Run one command at a time, and go on only when the volume is as described.")
 	for i, s := range p.Steps {
 		b.WriteByte('\n')
-		comment(&b, fmt.Sprintf("Step %d of %d: %s", i+1, len(p.Steps), s.Title))
-		comment(&b, "Why: "+s.Why)
-		comment(&b, "Before: "+s.Before.String())
-		comment(&b, "Preview: "+s.command(flags, "--dry-run=server", "-o", "yaml"))
+		ShellComment(&b, fmt.Sprintf("Step %d of %d: %s", i+1, len(p.Steps), s.Title))
+		ShellComment(&b, "Why: "+s.Why)
+		ShellComment(&b, "Before: "+s.Before.String())
+		ShellComment(&b, "Preview: "+s.command(flags, "--dry-run=server", "-o", "yaml"))
 		b.WriteString(s.command(flags) + "\n")
-		comment(&b, "After: "+s.After.String())
+		ShellComment(&b, "After: "+s.After.String())
 		if s.Then != "" {
-			comment(&b, s.Then)
+			ShellComment(&b, s.Then)
 		}
 	}
 	if len(p.Undo) > 0 || p.UndoNote != "" {
 		b.WriteByte('\n')
-		comment(&b, "To undo:")
+		ShellComment(&b, "To undo:")
 		for _, s := range p.Undo {
-			comment(&b, "  "+s.Title+", if: "+s.Before.String())
-			comment(&b, "  "+s.command(flags))
+			ShellComment(&b, "  "+s.Title+", if: "+s.Before.String())
+			ShellComment(&b, "  "+s.command(flags))
 		}
 		if p.UndoNote != "" {
-			comment(&b, "  "+p.UndoNote)
+			ShellComment(&b, "  "+p.UndoNote)
 		}
 	}
 	return b.String()
@@ -63,7 +63,7 @@ func (s Step) command(flags []string, options ...string) string {
 	}
 	words := slices.Concat([]string{"kubectl"}, flags, []string{"patch"}, object, []string{"--type=merge"}, options, []string{"-p", string(s.Patch)})
 	for i, word := range words {
-		words[i] = quote(word)
+		words[i] = ShellWord(word)
 	}
 	return strings.Join(words, " ")
 }
@@ -77,6 +77,9 @@ func (c VolumeCondition) String() string {
 	if c.Policy != "" {
 		parts = append(parts, "policy "+string(c.Policy))
 	}
+	if len(c.Modes) > 0 {
+		parts = append(parts, "access modes "+modeList(c.Modes))
+	}
 	if c.ClaimRef != nil {
 		parts = append(parts, "must "+c.ClaimRef.String())
 	}
@@ -86,9 +89,9 @@ func (c VolumeCondition) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// quote writes a word for a POSIX shell: as it is where every character is
+// ShellWord writes a word for a POSIX shell: as it is where every character is
 // harmless, else in single quotes.
-func quote(word string) string {
+func ShellWord(word string) string {
 	harmful := func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-=", r)
 	}
@@ -99,12 +102,12 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// comment writes one line that a shell ignores. A line break in a name would
+// ShellComment writes one line that a shell ignores. A line break in a name would
 // end the comment and start a command.
-func comment(b *strings.Builder, text string) {
+func ShellComment(b *strings.Builder, text string) {
 	b.WriteString("# ")
 	b.WriteString(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
 			return '?'
 		}
 		return r

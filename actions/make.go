@@ -20,6 +20,10 @@ func Make(req Request, w World) Plan {
 			d.unreserve()
 		case SetPolicy:
 			d.setPolicy()
+		case Repair:
+			d.repair()
+		case SinglePodLight:
+			d.singlePod()
 		default:
 			d.block("verb", "This version does not know the operation "+string(req.Verb), "")
 		}
@@ -36,6 +40,10 @@ func title(req Request) string {
 		return "Reserve " + req.Volume.Name + " for " + req.Claim.String()
 	case Unreserve:
 		return "Unreserve " + req.Volume.Name
+	case Repair:
+		return "Give " + req.Volume.Name + " back to claim " + req.Claim.String()
+	case SinglePodLight:
+		return "Make " + req.Volume.Name + " ReadWriteOncePod"
 	case SetPolicy:
 		return "Set the reclaim policy of " + req.Volume.Name + " to " + string(req.Policy)
 	default:
@@ -102,8 +110,11 @@ const (
 	stepReserve   = "reserve"
 	stepUnreserve = "unreserve"
 	stepPolicy    = "policy"
+	stepRepair    = "repair"
 	stepRestore   = "restore-claimref"
 	stepRevert    = "restore-policy"
+	stepModes     = "access-modes"
+	stepModesBack = "restore-access-modes"
 )
 
 // retainFirst adds the step that sets Retain, unless it is set. Both verbs

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,7 +113,7 @@ func TestNextBlocked(t *testing.T) {
 // drawWorld is any volume in any state, with claims that may have to do with
 // it.
 func drawWorld(t *rapid.T) *setup {
-	s := world(rapid.SampledFrom([]Verb{Reserve, Unreserve, SetPolicy}).Draw(t, "verb"))
+	s := world(rapid.SampledFrom([]Verb{Reserve, Unreserve, SetPolicy, Repair, SinglePodLight}).Draw(t, "verb"))
 	phase(rapid.SampledFrom([]corev1.PersistentVolumePhase{
 		"", corev1.VolumeAvailable, corev1.VolumeReleased, corev1.VolumeReleased, corev1.VolumeFailed, corev1.VolumeBound,
 	}).Draw(t, "phase"))(s)
@@ -134,7 +135,7 @@ func drawWorld(t *rapid.T) *setup {
 		delete(s.w.Volume.Annotations, "team")
 	}
 	changes := []func(*corev1.PersistentVolumeClaim){
-		func(*corev1.PersistentVolumeClaim) {}, named("disk"), named("else"), boundTo("disk"), boundTo("else"), wants("99Gi"), ofClass("x"), deletingPVC, lost,
+		func(*corev1.PersistentVolumeClaim) {}, named("disk"), named("else"), boundTo("disk"), boundTo("else"), wants("99Gi"), ofClass("x"), deletingPVC, lost, lostOver,
 	}
 	for _, name := range []string{"data", "x"} {
 		if rapid.Bool().Draw(t, "claim") {
@@ -145,6 +146,16 @@ func drawWorld(t *rapid.T) *setup {
 	toPolicy(rapid.SampledFrom([]corev1.PersistentVolumeReclaimPolicy{keep, remove, recycle}).Draw(t, "to"))(s)
 	if s.req.Verb == Reserve && rapid.Bool().Draw(t, "other") {
 		s.req.Claim = ClaimKey{"lab", "y"}
+	}
+	if s.req.Verb == SinglePodLight {
+		s.w.Users = Users{PodsKnown: true, WorkloadsKnown: rapid.Bool().Draw(t, "workloads")}
+	}
+	if s.req.Verb == Repair {
+		s.req.Claim = ClaimKey{"shop", "data"}
+		if rapid.Bool().Draw(t, "broken") {
+			s.w.Claims = slices.DeleteFunc(s.w.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == "data" })
+			withClaim("data", "uid-data", lostOver)(s)
+		}
 	}
 	return s
 }
@@ -175,11 +186,16 @@ func TestPlanRunsAndUndoes(t *testing.T) {
 					t.Fatalf("step %d of %q: %+v", i, stepIDs(steps), m)
 				}
 				pv := apply(t, s.w.Volume, steps[i].Patch)
-				if s.req.Verb != SetPolicy && pv.Spec.PersistentVolumeReclaimPolicy != keep {
+				// Neither of these lets go of the volume.
+				bound := s.req.Verb == SetPolicy || s.req.Verb == SinglePodLight
+				if !bound && pv.Spec.PersistentVolumeReclaimPolicy != keep {
 					t.Fatalf("not under Retain after %s", steps[i].ID)
 				}
 				if ref := pv.Spec.ClaimRef; s.req.Verb == Reserve && steps[i].ID == stepReserve && (ref == nil || ref.UID != "" || keyOf(ref) != s.req.Claim) {
 					t.Fatalf("not reserved: %+v", ref)
+				}
+				if ref := pv.Spec.ClaimRef; steps[i].ID == stepRepair && (ref == nil || ref.UID != s.w.claim(s.req.Claim).UID || keyOf(ref) != s.req.Claim) {
+					t.Fatalf("not given back: %+v", ref)
 				}
 				if _, marked := pv.Annotations[volume.AnnBoundByController]; marked && (steps[i].ID == stepReserve || steps[i].ID == stepUnreserve) {
 					t.Fatal("the mark goes with the uid")

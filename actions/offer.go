@@ -16,7 +16,7 @@ func Offers(volume *corev1.PersistentVolume, w World) []Offer {
 	}
 	w.Volume = volume
 	ref := Ref{Kind: VolumeKind, Name: volume.Name, UID: volume.UID}
-	var offers []Offer
+	offers := repairOffers(w, ref)
 	if former := volume.Spec.ClaimRef; former != nil {
 		key := keyOf(former)
 		req := Request{Verb: Reserve, Volume: ref, Claim: key}
@@ -95,4 +95,21 @@ func takersNote(pv *corev1.PersistentVolume, w World) string {
 		return "no claim would take it at once"
 	}
 	return fmt.Sprintf("%s would take it at once: %s", counted(len(now), "claim"), nameList(now))
+}
+
+// repairOffers is an offer for each Lost claim that had the volume.
+func repairOffers(w World, ref Ref) []Offer {
+	var offers []Offer
+	for _, c := range w.marked(w.Volume) {
+		if !isLost(c) {
+			continue
+		}
+		req := Request{Verb: Repair, Volume: ref, Claim: claimKey(c)}
+		offers = append(offers, Offer{
+			Request: req, Title: "Give back to claim " + req.Claim.String(),
+			Note:     "the claim is Lost: with its uid in the claimRef both are Bound again",
+			Disabled: Make(req, w).Blocked(),
+		})
+	}
+	return offers
 }

@@ -43,6 +43,11 @@ const (
 	Reserve   Verb = "reserve"
 	Unreserve Verb = "unreserve"
 	SetPolicy Verb = "set-policy"
+	// Repair gives a Lost claim its volume back.
+	Repair Verb = "repair"
+	// SinglePodLight makes the access modes of a volume ReadWriteOncePod, and
+	// leaves its claim as it is.
+	SinglePodLight Verb = "single-pod-light"
 )
 
 // Request is a user's wish, the input of a plan. It is small and stable, so
@@ -50,7 +55,7 @@ const (
 type Request struct {
 	Verb   Verb `json:"verb"`
 	Volume Ref  `json:"volume"`
-	// Claim is the claim to reserve for (Reserve only).
+	// Claim is the claim to reserve for, or to repair (Reserve and Repair).
 	Claim ClaimKey `json:"claim,omitzero"`
 	// Policy is the policy to set (SetPolicy only).
 	Policy corev1.PersistentVolumeReclaimPolicy `json:"policy,omitempty"`
@@ -74,6 +79,8 @@ type World struct {
 	// Denied lists the rights that the server said the user lacks, in the
 	// form "patch persistentvolumes".
 	Denied []string
+	// Users are who uses the volume through the claim that it names.
+	Users Users
 }
 
 // Severity says what a check means for the plan.
@@ -102,6 +109,8 @@ type VolumeCondition struct {
 	// Phases are the stored phases (status.phase), any of which matches.
 	Phases []corev1.PersistentVolumePhase       `json:"phases,omitempty"`
 	Policy corev1.PersistentVolumeReclaimPolicy `json:"policy,omitempty"`
+	// Modes are the access modes, all of them, in whatever order.
+	Modes []corev1.PersistentVolumeAccessMode `json:"modes,omitempty"`
 	// ClaimRef describes spec.claimRef.
 	ClaimRef *ClaimRefCondition `json:"claimRef,omitempty"`
 	// NotClaimRef describes what spec.claimRef must not be any more. It tells

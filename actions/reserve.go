@@ -22,6 +22,7 @@ func (d *draft) reserve() {
 // reservable checks what does not depend on the claim.
 func (d *draft) reservable() {
 	d.allowed()
+	d.notInOperation()
 	d.notTerminating()
 	d.notRecycling()
 	d.notBound("to reserve the volume would turn that claim Lost")

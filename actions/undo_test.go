@@ -9,6 +9,20 @@ import (
 
 // TestUndoChecks: a step back that opens the volume, or sets Delete, is judged
 // as if it had been asked for, and typed; the others are not.
+// TestUndoInAnOperation: an undo does not reach into an operation that was
+// begun since.
+func TestUndoInAnOperation(t *testing.T) {
+	s := world(Reserve)
+	undo := s.plan().Undo[0]
+	if checks := UndoChecks(undo, s.w); len(checks) != 0 {
+		t.Errorf("got %+v", checks)
+	}
+	s.w.Volume.Annotations["claimref.io/plan"] = "x"
+	if p := (Plan{Checks: UndoChecks(undo, s.w)}); p.Blocked() == "" {
+		t.Errorf("got %+v", p.Checks)
+	}
+}
+
 func TestUndoChecks(t *testing.T) {
 	available := phase(corev1.VolumeAvailable)
 	for _, tt := range []struct {

@@ -11,6 +11,7 @@ import (
 // unreserve plans that a volume is open to any claim that fits.
 func (d *draft) unreserve() {
 	d.allowed()
+	d.notInOperation()
 	d.notTerminating()
 	d.notRecycling()
 	if d.pv.Spec.ClaimRef == nil {

@@ -14,13 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// readbacks is how often an object is looked at after a lost answer, and
-// readbackTimeout how long one look may take: someone is waiting.
-const (
-	readbacks       = 5
-	readbackTimeout = 5 * time.Second
-)
-
 // Applied is a step that has taken effect.
 type Applied struct {
 	ResourceVersion string
@@ -95,51 +88,31 @@ func answerLost(err error) bool {
 	return kind != KindUnauthorized && kind != KindUntrusted
 }
 
-// readBack finds out whether a request took effect whose answer was lost. It
-// goes on when the caller's context has ended: the user who quits is the one
-// who most needs to know. It has a bound of its own instead.
-//
-// Until the server has given up, which it does at the moment given, a request
-// that has not taken effect may still do so.
+// readBack finds out whether a request took effect whose answer was lost.
 func (c *Client) readBack(ctx context.Context, p Preview, cause error, givenUp time.Time) (Applied, error) {
-	ctx = context.WithoutCancel(ctx)
-	name := p.Step.Target.Name
-	var last *corev1.PersistentVolume
-	for look, late := 0, false; look < readbacks || !late; look++ {
-		if look > 0 {
-			pauseFor(ctx, c.timing.Readback, nil)
-		}
-		late = !time.Now().Before(givenUp)
-		got, err := c.look(ctx, name)
+	var got *corev1.PersistentVolume
+	name := "volume " + p.Step.Target.Name
+	err := c.lookBack(ctx, name, cause, givenUp, func(ctx context.Context) finding {
+		pv, err := c.volume(ctx, p.Step.Target.Name)
 		switch {
 		case KindOf(err) == KindNotFound:
-			return Applied{}, lost(ErrOutcomeUnknown, cause, "the answer was lost, and volume "+name+" is gone since")
+			return finding{hopeless, name + " is gone since"}
 		case err != nil:
-			continue
-		case got.UID != p.Step.Target.UID:
-			return Applied{}, lost(ErrOutcomeUnknown, cause, "the answer was lost, and volume "+name+" has been replaced since")
-		case got.ResourceVersion == p.ResourceVersion:
-			if late {
-				return Applied{}, lost(ErrNotApplied, cause, "the answer was lost, and the change was not applied: volume "+name+" is as it was")
-			}
-			continue
-		case tookEffect(p, got):
-			return Applied{ResourceVersion: got.ResourceVersion, Object: got, Recovered: true}, nil
+			return finding{}
+		case pv.UID != p.Step.Target.UID:
+			return finding{hopeless, name + " has been replaced since"}
+		case pv.ResourceVersion == p.ResourceVersion:
+			return finding{asBefore, "the change was not applied: " + name + " is as it was"}
+		case tookEffect(p, pv):
+			got = pv
+			return finding{sight: applied}
 		}
-		last = got
+		return finding{strange, name + " has changed since, but not as expected: " + p.Step.After.Mismatch(pv)}
+	})
+	if err != nil {
+		return Applied{}, err
 	}
-	if last == nil {
-		return Applied{}, lost(ErrOutcomeUnknown, cause,
-			"the answer was lost, and volume "+name+" can't be read: look at it before you do anything else")
-	}
-	return Applied{}, lost(ErrOutcomeUnknown, cause,
-		"the answer was lost, and volume "+name+" has changed since, but not as expected: "+p.Step.After.Mismatch(last))
-}
-
-func (c *Client) look(ctx context.Context, name string) (*corev1.PersistentVolume, error) {
-	ctx, cancel := context.WithTimeout(ctx, min(readbackTimeout, c.timing.Request))
-	defer cancel()
-	return c.volume(ctx, name)
+	return Applied{ResourceVersion: got.ResourceVersion, Object: got, Recovered: true}, nil
 }
 
 // tookEffect tells whether a later version of the object bears the change:
@@ -151,14 +124,6 @@ func tookEffect(p Preview, pv *corev1.PersistentVolume) bool {
 	}
 	return p.After != nil && apiequality.Semantic.DeepEqual(p.After.Spec, pv.Spec) &&
 		maps.Equal(p.After.Annotations, pv.Annotations)
-}
-
-func lost(outcome, cause error, text string) error {
-	kind := KindOutcomeUnknown
-	if errors.Is(outcome, ErrNotApplied) {
-		kind = KindNotApplied
-	}
-	return &Problem{Kind: kind, Text: text, Err: fmt.Errorf("%w: %w", outcome, cause)}
 }
 
 // Seen tells whether a snapshot shows the effect of a step, or something

@@ -68,6 +68,9 @@ type Timing struct {
 	// Readback is the pause between two looks at an object after a lost
 	// answer.
 	Readback time.Duration
+	// Poll is the pause between two looks at an operation that waits for what
+	// others do.
+	Poll time.Duration
 }
 
 // withDefaults fills in what is not set.
@@ -83,6 +86,7 @@ func (t Timing) withDefaults() Timing {
 		&t.Rights:       5 * time.Minute,
 		&t.Request:      20 * time.Second,
 		&t.Readback:     time.Second,
+		&t.Poll:         500 * time.Millisecond,
 	} {
 		if *field <= 0 {
 			*field = value

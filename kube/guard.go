@@ -1,7 +1,10 @@
 package kube
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -22,7 +25,11 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	// A dry run that is asked for alongside something else is not believed.
 	if values := req.URL.Query()["dryRun"]; g.dryRun && len(values) == 1 && values[0] == "All" {
-		return g.next.RoundTrip(req)
+		checked, err := dryBody(req)
+		if err != nil {
+			return nil, err
+		}
+		return g.next.RoundTrip(checked)
 	}
 	// A RoundTripper closes the body, on errors too.
 	if req.Body != nil {
@@ -48,4 +55,32 @@ func mutates(req *http.Request) bool {
 			!strings.HasSuffix(path, "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews")
 	}
 	return true
+}
+
+// maxDeleteOptions is far more than the options of a deletion ever need.
+const maxDeleteOptions = 1 << 16
+
+// dryBody sees to it that the body agrees that a request is a dry run. That of
+// a deletion has a say: where it has one, the server reads the options from it,
+// and the parameters count for nothing (k8s.io/apiserver,
+// endpoints/handlers/delete.go).
+func dryBody(req *http.Request) (*http.Request, error) {
+	if req.Method != http.MethodDelete || req.Body == nil || req.Body == http.NoBody {
+		return req, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(req.Body, maxDeleteOptions))
+	if err := errors.Join(err, req.Body.Close()); err != nil {
+		return nil, fmt.Errorf("read the body of a request: %w", err)
+	}
+	var options struct {
+		DryRun []string `json:"dryRun"`
+	}
+	// What can't be looked into is not believed, either.
+	if len(text) > 0 && (json.Unmarshal(text, &options) != nil || len(options.DryRun) != 1 || options.DryRun[0] != "All") {
+		return nil, ErrDryRunOnly
+	}
+	// A RoundTripper leaves the request as it was.
+	checked := *req
+	checked.Body = io.NopCloser(strings.NewReader(string(text)))
+	return &checked, nil
 }

@@ -23,6 +23,18 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // Manifest reads a PersistentVolume, PersistentVolumeClaim or StorageClass
 // afresh and writes it as YAML, without managedFields.
 func (c *Client) Manifest(ctx context.Context, ref actions.Ref) (string, error) {
+	object, err := c.Object(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	object.SetManagedFields(nil)
+	return manifest(object)
+}
+
+// Object reads a PersistentVolume, PersistentVolumeClaim or StorageClass afresh,
+// with all that the server keeps of it; those of a snapshot are trimmed. It goes
+// by the name.
+func (c *Client) Object(ctx context.Context, ref actions.Ref) (metav1.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timing.Request)
 	defer cancel()
 	var object metav1.Object
@@ -35,13 +47,12 @@ func (c *Client) Manifest(ctx context.Context, ref actions.Ref) (string, error) 
 	case actions.ClassKind:
 		object, err = c.api.StorageV1().StorageClasses().Get(ctx, ref.Name, metav1.GetOptions{})
 	default:
-		return "", fmt.Errorf("read %s %s: the kind is not known here", ref.Kind, ref.Name)
+		return nil, fmt.Errorf("read %s %s: the kind is not known here", ref.Kind, ref.Name)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read %s %s: %w", ref.Kind, objectKey(ref.Namespace, ref.Name), err)
+		return nil, fmt.Errorf("read %s %s: %w", ref.Kind, objectKey(ref.Namespace, ref.Name), err)
 	}
-	object.SetManagedFields(nil)
-	return manifest(object)
+	return object, nil
 }
 
 // manifest writes an object as YAML, in which control characters are escaped
@@ -74,6 +85,11 @@ func diff(before, after *corev1.PersistentVolume) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return unified(old, updated)
+}
+
+// unified is the difference of two texts, with a few lines around each change.
+func unified(old, updated string) (string, error) {
 	text, err := udiff.ToUnified("now", "then", old, udiff.Lines(old, updated), diffContext)
 	if err != nil {
 		return "", fmt.Errorf("compare the versions: %w", err)

@@ -38,6 +38,7 @@ func (s *Snapshot) World(volume string) actions.World {
 	}
 	if v := s.Volume(volume); v != nil {
 		w.Volume = v.Object
+		w.Users = s.usersOf(v.Object)
 	}
 	for _, resource := range []Resource{PersistentVolumes, PersistentVolumeClaims, StorageClasses} {
 		if !s.vouches(resource) {
@@ -74,6 +75,9 @@ func (c *Client) Plan(ctx context.Context, req actions.Request, snap *Snapshot) 
 		if err := c.freshenClaim(ctx, &w, key); err != nil {
 			return actions.Plan{}, actions.World{}, err
 		}
+	}
+	if req.Verb == actions.SinglePodLight {
+		c.freshenUsers(ctx, &w, snap)
 	}
 	if namespace := targetNamespace(req, pv); namespace != "" {
 		if err := c.lookupNamespace(ctx, &w, namespace); err != nil {

@@ -10,11 +10,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/claimref/claimref/actions"
+	"github.com/claimref/claimref/actions/migration"
 )
 
 // Preview is a step as the server would carry it out now.
@@ -39,6 +38,8 @@ type DryRunResult struct {
 	Supported bool
 	// Reason is the server's, and names the webhook.
 	Reason string
+	// Later: the server could not be asked yet, since other steps come first.
+	Later bool
 }
 
 // Preview carries a step out as a dry run on a fresh copy of its target. It
@@ -100,23 +101,29 @@ func (c *Client) preview(ctx context.Context, done []actions.Step, step actions.
 // assume carries out steps on a copy of the volume, and makes one patch of
 // them and the next.
 func assume(pv *corev1.PersistentVolume, done []actions.Step, step actions.Step) (*corev1.PersistentVolume, json.RawMessage, error) {
-	var all any
-	for _, s := range append(slices.Clone(done), step) {
-		if s.Target != step.Target {
-			continue
+	var patches []json.RawMessage
+	for _, s := range done {
+		if s.Target == step.Target {
+			patches = append(patches, s.Patch)
 		}
+	}
+	return assumePatches(pv, patches, step.Patch)
+}
+
+// assumePatches applies patches to a copy of an object, and makes one patch of
+// them and the next.
+func assumePatches[T any](o *T, patches []json.RawMessage, next json.RawMessage) (*T, json.RawMessage, error) {
+	var all any
+	for _, p := range append(slices.Clone(patches), next) {
 		var patch any
-		if err := json.Unmarshal(s.Patch, &patch); err != nil {
-			return nil, nil, fmt.Errorf("read the patch of %s: %w", s.ID, err)
+		if err := json.Unmarshal(p, &patch); err != nil {
+			return nil, nil, fmt.Errorf("read a patch: %w", err)
 		}
 		all = joinPatches(all, patch)
 	}
-	for _, s := range done {
-		if s.Target != step.Target {
-			continue
-		}
+	for _, p := range patches {
 		var err error
-		if pv, err = mergedHere(pv, s.Patch); err != nil {
+		if o, err = mergedHere(o, p); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -124,7 +131,7 @@ func assume(pv *corev1.PersistentVolume, done []actions.Step, step actions.Step)
 	if err != nil {
 		return nil, nil, fmt.Errorf("join the patches: %w", err)
 	}
-	return pv, body, nil
+	return o, body, nil
 }
 
 // joinPatches makes one merge patch of two that follow each other. Other than
@@ -145,46 +152,21 @@ func joinPatches(first, second any) any {
 	return joined
 }
 
-// patch sends a step's one request. The dry run and the real one differ in
-// the dryRun parameter and in nothing else.
-//
-// It is bound to one version of one object by the body, which the server
-// checks in the same transaction as it writes. And it is sent once: client-go
-// would repeat it on its own after some failures, and the repetition of a
-// request that did take effect fails with a conflict, which looks as if
-// somebody else had written.
+// patch sends a step's one request.
 func (c *Client) patch(ctx context.Context, p Preview, patch json.RawMessage, dryRun bool) (*corev1.PersistentVolume, error) {
 	body, err := guarded(patch, p.Step.Target.UID, p.ResourceVersion)
 	if err != nil {
 		return nil, err
 	}
-	options := metav1.PatchOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict}
-	if dryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
-	pv := &corev1.PersistentVolume{}
-	err = c.api.CoreV1().RESTClient().
-		Patch(types.MergePatchType).
-		Resource(string(PersistentVolumes)).
-		Name(p.Step.Target.Name).
-		VersionedParams(&options, scheme.ParameterCodec).
-		// The server gives up before we do, so that after our timeout the
-		// request can't take effect any more.
-		Timeout(c.serverTimeout()).
-		Body(body).
-		MaxRetries(0).
-		Do(ctx).
-		Into(pv)
+	data, err := c.send(ctx, write{act: migration.Patch, kind: actions.VolumeKind, name: p.Step.Target.Name, body: body}, dryRun)
 	if err != nil {
 		return nil, err
 	}
+	pv := &corev1.PersistentVolume{}
+	if err := json.Unmarshal(data, pv); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
 	return pv, nil
-}
-
-// serverTimeout is three quarters of the client's own, in the whole seconds
-// that the API server is used to.
-func (c *Client) serverTimeout() time.Duration {
-	return max(time.Second, (c.timing.Request * 3 / 4).Truncate(time.Second))
 }
 
 // guarded adds the preconditions to a merge patch.
@@ -213,25 +195,25 @@ func guarded(patch json.RawMessage, uid types.UID, version string) ([]byte, erro
 }
 
 // mergedHere applies a merge patch without the server.
-func mergedHere(pv *corev1.PersistentVolume, patch json.RawMessage) (*corev1.PersistentVolume, error) {
-	object, err := json.Marshal(pv)
+func mergedHere[T any](o *T, patch json.RawMessage) (*T, error) {
+	text, err := json.Marshal(o)
 	if err != nil {
-		return nil, fmt.Errorf("write the volume: %w", err)
+		return nil, fmt.Errorf("write the object: %w", err)
 	}
 	var target, change any
-	if err := json.Unmarshal(object, &target); err != nil {
-		return nil, fmt.Errorf("read the volume: %w", err)
+	if err := json.Unmarshal(text, &target); err != nil {
+		return nil, fmt.Errorf("read the object: %w", err)
 	}
 	if err := json.Unmarshal(patch, &change); err != nil {
 		return nil, fmt.Errorf("read the patch: %w", err)
 	}
 	merged, err := json.Marshal(mergeJSON(target, change))
 	if err != nil {
-		return nil, fmt.Errorf("write the merged volume: %w", err)
+		return nil, fmt.Errorf("write the patched object: %w", err)
 	}
-	after := &corev1.PersistentVolume{}
+	after := new(T)
 	if err := json.Unmarshal(merged, after); err != nil {
-		return nil, fmt.Errorf("read the merged volume: %w", err)
+		return nil, fmt.Errorf("read the patched object: %w", err)
 	}
 	return after, nil
 }

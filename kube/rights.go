@@ -61,19 +61,26 @@ func (c *Client) rights(ctx context.Context) (Rights, error) {
 }
 
 // allowed asks the server about a right, on one object or, when name is empty,
-// on any: a role may be for some names only. The answer says what the
-// authorizers think, not what admission will: it serves to explain, never to
-// decide.
+// on any: a role may be for some names only.
 func (c *Client) allowed(ctx context.Context, right Right, name string) (bool, error) {
+	allowed, err := c.review(ctx, authorizationv1.ResourceAttributes{Verb: right.Verb, Resource: string(right.Resource), Name: name})
+	if err != nil {
+		return false, fmt.Errorf("ask whether one may %s: %w", right, err)
+	}
+	return allowed, nil
+}
+
+// review asks the server whether a request would be allowed. The answer says
+// what the authorizers think, not what admission will: it serves to explain,
+// never to decide.
+func (c *Client) review(ctx context.Context, about authorizationv1.ResourceAttributes) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timing.Request)
 	defer cancel()
 	review, err := c.api.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
-		Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: right.Verb, Resource: string(right.Resource), Name: name},
-		},
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &about},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return false, fmt.Errorf("ask whether one may %s: %w", right, err)
+		return false, err
 	}
 	return review.Status.Allowed, nil
 }
