@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,15 @@ func TestBulkLeavesThePlanAlone(t *testing.T) {
 	b.Judge(p, s.w)
 	if len(p.Checks) != checks || len(p.Steps) != 2 {
 		t.Errorf("the plan was changed: %+v", p)
+	}
+	s = world("")
+	p = Make(ReserveFormer(s.w.Volumes).Requests[0], s.w)
+	p.Checks = slices.Grow(p.Checks, 4)
+	other := world("", releasedToo("b", "data"), releasedToo("c", "data"))
+	first := ReserveFormer(other.w.Volumes[:2]).Judge(p, s.w)
+	ReserveFormer([]*corev1.PersistentVolume{other.w.Volumes[0], other.w.Volumes[2]}).Judge(p, s.w)
+	if c := find(first, "bulk-same-claim"); c == nil || !strings.Contains(c.Text, "Volume b ") {
+		t.Errorf("one judgement has changed the other: %+v", c)
 	}
 	s = world("", bound)
 	b = UnreserveAll(s.w.Volumes)

@@ -75,8 +75,11 @@ func (d *draft) toRetain(now corev1.PersistentVolumeReclaimPolicy) {
 // else is deleted at once, or as soon as a controller looks (invariant 1).
 func (d *draft) toDelete(now corev1.PersistentVolumeReclaimPolicy) {
 	if why := d.w.keepsFromDelete(d.pv); why != "" {
-		d.block("delete-unbound", "To set Delete now could destroy the data: "+why,
-			"Keep Retain until a claim holds the volume; to get rid of the data, delete them where they are stored")
+		remedy := "Keep Retain until a claim holds the volume; to get rid of the data, delete them where they are stored"
+		if inOperation(d.pv) {
+			remedy = "Open the operation and carry it on, or take it back: the policy that the volume had comes back at its end"
+		}
+		d.block("delete-unbound", "To set Delete now could destroy the data: "+why, remedy)
 		return
 	}
 	claim := keyOf(d.pv.Spec.ClaimRef)

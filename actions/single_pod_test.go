@@ -29,7 +29,7 @@ func single(opts ...option) *setup {
 	return world(SinglePodLight, opts...)
 }
 
-func replicas(n int32) *int32 { return &n }
+func replicas(n int32) *int32 { return new(n) }
 
 func modes(list ...corev1.PersistentVolumeAccessMode) option {
 	return vol(func(pv *corev1.PersistentVolume) { pv.Spec.AccessModes = list })

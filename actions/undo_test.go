@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestUndoChecks: a step back that opens the volume, or sets Delete, is judged
-// as if it had been asked for, and typed; the others are not.
 // TestUndoInAnOperation: an undo does not reach into an operation that was
 // begun since.
 func TestUndoInAnOperation(t *testing.T) {
@@ -23,6 +21,8 @@ func TestUndoInAnOperation(t *testing.T) {
 	}
 }
 
+// TestUndoChecks: a step back that opens the volume, or sets Delete, is judged
+// as if it had been asked for, and typed; the others are not.
 func TestUndoChecks(t *testing.T) {
 	available := phase(corev1.VolumeAvailable)
 	for _, tt := range []struct {

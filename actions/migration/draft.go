@@ -147,13 +147,13 @@ func (d *draft) volumesText() string {
 // condense says once what is the same for several volumes. What blocks is told
 // of each.
 func (d *draft) condense() {
-	var names []string
+	names := make([]string, 0, 2*len(d.members))
 	for _, m := range d.members {
 		names = append(names, m.pv.Name, m.key.String())
 	}
 	// The longest first: one name may be the beginning of another.
 	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
+	pairs := make([]string, 0, 2*len(names))
 	for _, name := range names {
 		pairs = append(pairs, name, "*")
 	}

@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ func halting(t *testing.T, name, before string) (*model, *walker) {
 
 func (m *model) patchVolume(name, patch, manager string) {
 	m.t.Helper()
-	_, err := m.api.CoreV1().PersistentVolumes().Patch(context.Background(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
+	_, err := m.api.CoreV1().PersistentVolumes().Patch(m.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func TestHalts(t *testing.T) {
 			m.patchVolume(w.j.Lead(), `{"spec":{"persistentVolumeReclaimPolicy":"Delete"}}`, "terraform")
 		}, "has been changed back"},
 		{"scaled back", "deployment", "delete/", func(m *model, _ *walker, _ *Scene) {
-			if _, err := m.api.AppsV1().Deployments("exam").Patch(context.Background(), "web", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{FieldManager: "argocd"}); err != nil {
+			if _, err := m.api.AppsV1().Deployments("exam").Patch(m.t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{FieldManager: "argocd"}); err != nil {
 				m.t.Fatal(err)
 			}
 		}, "has been changed back"},
@@ -76,7 +75,7 @@ func TestHalts(t *testing.T) {
 			m.patchVolume(w.j.Lead(), `{"metadata":{"annotations":{"claimref.io/journal":null,"claimref.io/plan":null,"claimref.io/holder":null}}}`, "somebody")
 		}, "changed back"},
 		{"set edited", "set", "remove/", func(m *model, _ *walker, _ *Scene) {
-			if _, err := m.api.AppsV1().StatefulSets("exam").Patch(context.Background(), "db", types.MergePatchType, []byte(`{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`), metav1.PatchOptions{FieldManager: "helm"}); err != nil {
+			if _, err := m.api.AppsV1().StatefulSets("exam").Patch(t.Context(), "db", types.MergePatchType, []byte(`{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`), metav1.PatchOptions{FieldManager: "helm"}); err != nil {
 				m.t.Fatal(err)
 			}
 		}, "was changed meanwhile (spec.template)"},

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 
 	"github.com/claimref/claimref/actions"
@@ -33,7 +34,7 @@ func Kubectl(title string, items []Item, flags ...string) string {
 		if item.Why != "" {
 			actions.ShellComment(&b, "Why: "+item.Why)
 		}
-		item.Step.kubectl(&b, flags)
+		item.kubectl(&b, flags)
 		if item.Then != "" {
 			actions.ShellComment(&b, "Then: "+item.Then)
 		}
@@ -173,11 +174,17 @@ func (s Step) path() (string, bool) {
 	return group + "/namespaces/" + url.PathEscape(s.Target.Namespace) + "/" + plural + "/" + url.PathEscape(s.Target.Name), true
 }
 
-// line is one kubectl call.
+// line is one kubectl call. No object has a name with characters that would
+// drive a terminal; a journal that somebody else wrote may say so.
 func line(flags []string, words ...string) string {
 	all := slices.Concat([]string{"kubectl"}, flags, words)
 	for i, word := range all {
-		all[i] = actions.ShellWord(word)
+		all[i] = actions.ShellWord(strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+				return '?'
+			}
+			return r
+		}, word))
 	}
 	return strings.Join(all, " ")
 }

@@ -132,6 +132,8 @@ func (m *machine) changer(s Step) string {
 		if o := find(m.s.CronJobs, s.Target); o != nil {
 			return managerOf(o, "spec", "suspend")
 		}
+	default:
+		// Claims and pods are made and deleted, not changed.
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ func managerOf(o metav1.Object, path ...string) string {
 	var who string
 	var when time.Time
 	for _, entry := range o.GetManagedFields() {
-		if entry.FieldsV1 == nil || !owns(entry.FieldsV1.Raw, path) {
+		if entry.FieldsV1 == nil || !owns(entry.FieldsV1.GetRawBytes(), path) {
 			continue
 		}
 		at := time.Time{}

@@ -13,7 +13,7 @@ func TestManagers(t *testing.T) {
 	at := func(minute int) *metav1.Time {
 		return &metav1.Time{Time: time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)}
 	}
-	fields := func(raw string) *metav1.FieldsV1 { return &metav1.FieldsV1{Raw: []byte(raw)} }
+	fields := metav1.NewFieldsV1
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{
 		{Manager: "maker", Time: at(0), FieldsV1: fields(`{"f:spec":{"f:capacity":{},"f:persistentVolumeReclaimPolicy":{}}}`)},
 		{Manager: "early", Time: at(1), FieldsV1: fields(`{"f:spec":{"f:persistentVolumeReclaimPolicy":{}}}`)},

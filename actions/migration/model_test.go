@@ -99,7 +99,7 @@ func (m *model) scene(w Wanted) Scene {
 
 // perform sends a step's request as package kube does, with its preconditions.
 func (m *model) perform(step Step) error {
-	ctx := context.Background()
+	ctx := m.t.Context()
 	meta := m.meta(step.Target)
 	switch step.Act {
 	case Patch, Scale:
@@ -193,8 +193,9 @@ func (m *model) remove(ctx context.Context, ref actions.Ref, o metav1.DeleteOpti
 		return m.api.CoreV1().Pods(ref.Namespace).Delete(ctx, ref.Name, o)
 	case StatefulSetKind:
 		return m.api.AppsV1().StatefulSets(ref.Namespace).Delete(ctx, ref.Name, o)
+	default:
+		return fmt.Errorf("delete of %s", ref.Kind)
 	}
-	return fmt.Errorf("delete of %s", ref.Kind)
 }
 
 // walker is one program that carries an operation out.

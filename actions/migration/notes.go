@@ -3,6 +3,7 @@ package migration
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -114,8 +115,7 @@ func (m *machine) policies() []node {
 // cleanups are the steps that take the marks off, the lead's last.
 func (m *machine) cleanups(last bool) []node {
 	nodes := make([]node, 0, len(m.j.Volumes))
-	for i := len(m.j.Volumes) - 1; i >= 0; i-- {
-		v := m.j.Volumes[i]
+	for _, v := range slices.Backward(m.j.Volumes) {
 		pv := m.s.Volumes[v.Ref.Name]
 		marks, left := map[string]any{}, false
 		for _, key := range [...]string{AnnotationPlan, AnnotationJournal, AnnotationHolder, AnnotationDirection} {

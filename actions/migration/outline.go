@@ -149,7 +149,8 @@ func (m *machine) trouble() (reason, remedy string) {
 // blind says what cannot be seen that has to be: where pods may not be read,
 // none would seem to use a claim.
 func (m *machine) blind() string {
-	needed := []string{"pods"}
+	needed := make([]string, 1, 1+len(m.j.Workloads))
+	needed[0] = "pods"
 	for _, w := range m.j.Workloads {
 		needed = append(needed, plural(w.Ref.Kind))
 	}

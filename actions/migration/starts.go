@@ -32,6 +32,8 @@ func (m *machine) afterBinding() []node {
 			}
 		case CronJobKind:
 			nodes = append(nodes, m.resume(w))
+		default:
+			// A ReplicaSet is scaled, and that is all.
 		}
 	}
 	for _, w := range m.j.Workloads {

@@ -26,6 +26,8 @@ func (m *machine) beforeBinding() []node {
 			}
 		case CronJobKind:
 			nodes = append(nodes, m.suspend(w))
+		default:
+			// A ReplicaSet is scaled, and that is all.
 		}
 	}
 	for _, w := range m.j.Workloads {

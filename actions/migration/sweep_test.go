@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -230,13 +229,13 @@ func meddlers() map[string]func(m *model, j Journal) {
 					Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")}},
 				},
 			}
-			if _, err := m.api.CoreV1().PersistentVolumeClaims("other").Create(context.Background(), rival, metav1.CreateOptions{}); err != nil {
+			if _, err := m.api.CoreV1().PersistentVolumeClaims("other").Create(m.t.Context(), rival, metav1.CreateOptions{}); err != nil {
 				m.t.Fatal(err)
 			}
 		},
 		// GitOps puts the pods back.
 		"scales back": func(m *model, _ Journal) {
-			ctx, patch := context.Background(), []byte(`{"spec":{"replicas":1}}`)
+			ctx, patch := m.t.Context(), []byte(`{"spec":{"replicas":1}}`)
 			if m.state().Deployment("exam", "web") != nil {
 				if _, err := m.api.AppsV1().Deployments("exam").Patch(ctx, "web", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "argocd"}); err != nil {
 					m.t.Fatal(err)
@@ -253,7 +252,7 @@ func meddlers() map[string]func(m *model, j Journal) {
 			for _, v := range j.Volumes {
 				claim := v.From.DeepCopy()
 				claim.Spec.VolumeName = ""
-				_, _ = m.api.CoreV1().PersistentVolumeClaims(claim.Namespace).Create(context.Background(), claim, metav1.CreateOptions{FieldManager: "argocd"})
+				_, _ = m.api.CoreV1().PersistentVolumeClaims(claim.Namespace).Create(m.t.Context(), claim, metav1.CreateOptions{FieldManager: "argocd"})
 			}
 		},
 	}
