@@ -165,7 +165,11 @@ func (d *draft) reserveSteps() {
 	}
 	key, ref := d.req.Claim, d.pv.Spec.ClaimRef
 	title := "Reserve the volume for claim " + key.String()
-	if ref != nil && keyOf(ref) == key {
+	switch {
+	case ref == nil || keyOf(ref) != key:
+	case ref.UID == "":
+		title = "Complete the reservation for claim " + key.String()
+	default:
 		title = "Clear the former uid, and keep the volume reserved for claim " + key.String()
 	}
 	step := Step{

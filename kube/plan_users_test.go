@@ -146,9 +146,18 @@ spec:
   volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]
 `
 
-// TestPlanListsThePodsAnew: a second pod came after the snapshot.
+const labStranger = `
+apiVersion: v1
+kind: Pod
+metadata: {name: stranger, namespace: exam}
+spec:
+  containers: [{name: c, image: example.test/none}]
+`
+
+// TestPlanListsThePodsAnew: a second pod came after the snapshot. One that does
+// not use the claim is no user.
 func TestPlanListsThePodsAnew(t *testing.T) {
-	l := newLab(t, with(labDeployment))
+	l := newLab(t, with(labDeployment, labStranger))
 	snap := picture(l)
 	req := light(snap)
 	plan, _, err := l.client.Plan(t.Context(), req, snap)

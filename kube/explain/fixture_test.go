@@ -106,6 +106,11 @@ func provisionedBy(name string) pvOption {
 	}
 }
 
+// ofDriver makes it a CSI volume.
+func ofDriver(pv *corev1.PersistentVolume) {
+	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: "csi.test", VolumeHandle: pv.Name}
+}
+
 // onNode makes it a local volume.
 func onNode(name string) pvOption {
 	return func(pv *corev1.PersistentVolume) {

@@ -56,6 +56,7 @@ const (
 	RiskReservedNamespace RiskID = "reserved-namespace"
 	RiskOpenWithData      RiskID = "open-with-data"
 	RiskForeignFinalizer  RiskID = "foreign-finalizer"
+	RiskSinglePodDriver   RiskID = "rwop-driver"
 )
 
 // The risks of claims.

@@ -36,6 +36,8 @@ type riskCase struct {
 	severity Severity
 	object   string
 	text     string
+	// cure is looked at where a claim is Lost.
+	cure actions.Verb
 }
 
 const absent Severity = -1
@@ -69,6 +71,9 @@ func runRisks(t *testing.T, cases map[string]riskCase) {
 				t.Fatalf("found %d times among %d", len(found), len(risks.List()))
 			}
 			r := found[0]
+			if tc.id == RiskLost && r.Cure != tc.cure {
+				t.Errorf("its cure is %q, want %q", r.Cure, tc.cure)
+			}
 			if r.Severity != tc.severity || r.Object.Name != tc.object || !strings.Contains(r.Text, tc.text) {
 				t.Errorf("got %+v", *r)
 			}
@@ -163,6 +168,9 @@ func TestVolumeRisks(t *testing.T) {
 		"namespaces unread":                   {objects: objects(pvs(newPV("v", tied("c", ""))), nil, func(o *kube.Objects) { o.Namespaces = nil }), unread: []kube.Resource{kube.Namespaces}, id: RiskReservedNamespace, severity: absent},
 
 		"provisioned":          {objects: objects(pvs(newPV("v", provisionedBy("csi.test"))), nil), id: RiskOpenWithData, severity: High, object: "v", text: "likely"},
+		"single pod, no CSI":   {objects: objects(pvs(newPV("v", offers(corev1.ReadWriteOncePod))), nil), id: RiskSinglePodDriver, severity: Low, object: "v", text: "CSI volumes only"},
+		"single pod, CSI":      {objects: objects(pvs(newPV("v", offers(corev1.ReadWriteOncePod), ofDriver)), nil), id: RiskSinglePodDriver, severity: absent},
+		"single node, no CSI":  {objects: objects(pvs(newPV("v")), nil), id: RiskSinglePodDriver, severity: absent},
 		"made by hand":         {objects: objects(pvs(newPV("v")), nil), id: RiskOpenWithData, severity: absent},
 		"provisioned, tied":    {objects: objects(pvs(newPV("v", provisionedBy("csi.test"), tied("c", ""))), nil), id: RiskOpenWithData, severity: absent},
 		"known finalizers":     {objects: objects(pvs(newPV("v", noFinalizer)), nil), id: RiskForeignFinalizer, severity: absent},
@@ -277,6 +285,15 @@ func TestClaimRisks(t *testing.T) {
 		"Lost":              {objects: objects(nil, claimsOf(newPVC("c", lostOver("v")))), id: RiskLost, severity: High, object: "c", text: "v does not exist"},
 		"not Lost":          {objects: objects(data(), bound()), id: RiskLost, severity: absent},
 
+		"Lost, repairable": {
+			objects: objects(pvs(newPV("v", tied("c", ""))), claimsOf(newPVC("c", lostOver("v")))), id: RiskLost, severity: High, object: "c", cure: actions.Repair,
+		},
+		"Lost, volume going": {
+			objects: objects(pvs(newPV("v", tied("c", ""), goingPV)), claimsOf(newPVC("c", lostOver("v")))), id: RiskLost, severity: High, object: "c",
+		},
+		"Lost to another": {
+			objects: objects(pvs(newPV("v", tied("d", "uid-d"))), claimsOf(newPVC("c", lostOver("v")), newPVC("d", boundTo("v")))), id: RiskLost, severity: High, object: "c",
+		},
 		"another holds it":    {objects: objects(data(), append(bound(), newPVC("c", names("v")))), id: RiskNamedTwice, severity: High, object: "c", text: "so does claim shop/data-web-0"},
 		"nobody else":         {objects: objects(nil, claimsOf(newPVC("c", names("v")))), id: RiskNamedTwice, severity: absent},
 		"both count as bound": {objects: objects(data(), append(bound(), newPVC("c", boundTo("v")))), id: RiskNamedTwice, severity: Critical, object: "c", text: "which claim shop/data-web-0 has, too"},

@@ -22,6 +22,11 @@ func (e *surroundings) volume(v *kube.Volume) *verdicts {
 		f.add(RiskClassGone, Low, "Its class "+clean(v.Class)+" does not exist any more: the volume can't grow, and only claims of that class fit it",
 			"Make the class again if its volumes are still in use")
 	}
+	if hasMode(pv.Spec.AccessModes, corev1.ReadWriteOncePod) && pv.Spec.CSI == nil {
+		// concepts/storage/persistent-volumes of Kubernetes' documentation.
+		f.add(RiskSinglePodDriver, Low, "ReadWriteOncePod, which Kubernetes supports for CSI volumes only, and it is no CSI volume: whether a second pod is refused is not certain",
+			"Have the workload itself run no more than one pod at a time")
+	}
 	if e.home.nowhere(pv) {
 		severity, text := Low, "No node fits its node affinity ("+affinityText(pv)+"): no pod can use it now"
 		if pv.Spec.Local != nil || pv.Spec.HostPath != nil {

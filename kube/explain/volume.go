@@ -111,15 +111,29 @@ func (t *telling) releasedVolume(v *kube.Volume) {
 	t.say("Released" + t.ago(pv) + ": claim " + claimOf(pv) + ", to which it was bound, is gone.")
 	t.policyWithoutClaim(v)
 	t.successor(v)
-	if len(t.Summary) > 0 {
+	if pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRecycle {
 		t.cure(actions.Reserve)
 	}
 	t.retainRemedy(v, "Set Retain first: it stops what has not begun")
-	if ref := pv.Spec.ClaimRef; ref != nil {
+	switch ref := pv.Spec.ClaimRef; {
+	case t.recycles(v):
+	case ref != nil:
 		t.reserveRemedy(v, keyOf(ref), "Reserve it for claim "+claimOf(pv)+": only that claim can then take it")
+		t.reserveRemedy(v, actions.ClaimKey{}, "Reserve it for another claim")
+	default:
+		t.reserveRemedy(v, actions.ClaimKey{}, "Reserve it for another claim")
 	}
-	t.reserveRemedy(v, actions.ClaimKey{}, "Reserve it for another claim")
 	t.takers(v)
+}
+
+// recycles: as long as the files may be being erased, nobody is to get the
+// volume.
+func (t *telling) recycles(v *kube.Volume) bool {
+	if v.Object.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRecycle {
+		return false
+	}
+	t.advise("Then look for a pod that is erasing it, and at the files that are left, before you reserve it for a claim", nil)
+	return true
 }
 
 // policyWithoutClaim says what the policy means for a volume that no claim
@@ -129,7 +143,8 @@ func (t *telling) policyWithoutClaim(v *kube.Volume) {
 	case corev1.PersistentVolumeReclaimRetain:
 		t.say("Data kept (Retain).")
 	case corev1.PersistentVolumeReclaimRecycle:
-		t.stress(Bad, "Policy Recycle wipes its data.")
+		t.stress(Bad, "Policy Recycle wipes its data: that may be under way right now.")
+		t.cure(actions.SetPolicy)
 	default:
 		t.stress(Bad, "Policy Delete: the volume and its data may be removed at any moment.")
 		t.cure(actions.SetPolicy)
@@ -189,7 +204,7 @@ func (t *telling) failedVolume(v *kube.Volume) {
 	}
 	t.successorFact(v)
 	t.retainRemedy(v, "Set Retain first: it ends the attempts")
-	if ref := pv.Spec.ClaimRef; ref != nil {
+	if ref := pv.Spec.ClaimRef; !t.recycles(v) && ref != nil {
 		t.reserveRemedy(v, keyOf(ref), "If the data are wanted, reserve it for claim "+claimOf(pv)+"; this also takes it out of Failed")
 	}
 	t.takers(v)

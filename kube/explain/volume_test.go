@@ -73,7 +73,7 @@ func TestVolume(t *testing.T) {
 			summary: []string{"may be removed at any moment"}, not: []string{"Data kept"}, requests: "set-policy reserve reserve",
 		},
 		"released, recycled": {
-			volume: newPV("v", released, policy(recycle)), verdict: VolumeReleased, summary: []string{"Recycle wipes its data"}, requests: "set-policy reserve reserve",
+			volume: newPV("v", released, policy(recycle)), verdict: VolumeReleased, summary: []string{"Recycle wipes its data"}, requests: "set-policy",
 		},
 		"released, claim made again and waiting": {
 			volume: newPV("v", released), claims: []*corev1.PersistentVolumeClaim{newPVC("data")}, verdict: VolumeReleased,
