@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/yaml"
 
 	"github.com/claimref/claimref/test/controlplane"
 )
@@ -34,8 +37,9 @@ const (
 type suite struct {
 	cp *controlplane.ControlPlane
 	// data is the provisioner whose volumes are folders.
-	data       *controlplane.Provisioner
-	api        kubernetes.Interface
+	data *controlplane.Provisioner
+	api  kubernetes.Interface
+	// kubeconfig is the operator's.
 	kubeconfig string
 	full       bool
 	seed       uint64
@@ -84,11 +88,35 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	shared.cp, shared.api = cp, cp.Admin()
-	if shared.kubeconfig, err = cp.Kubeconfig(controlplane.Admin); err != nil {
+	if shared.kubeconfig, err = operator(ctx, cp); err != nil {
 		return 1, err
 	}
 	code = m.Run()
 	return code, shared.tally.write(os.Getenv("CLAIMREF_SUMMARY"))
+}
+
+// operatorName is who carries the operations out.
+const operatorName = "operator"
+
+// operator gives a user exactly the role that the README points to, and returns
+// their kubeconfig: what an operation needs has to be in that role.
+func operator(ctx context.Context, cp *controlplane.ControlPlane) (string, error) {
+	root, err := controlplane.RepositoryRoot()
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "assets", "clusterrole.yaml"))
+	if err != nil {
+		return "", fmt.Errorf("read the role: %w", err)
+	}
+	var role rbacv1.ClusterRole
+	if err := yaml.UnmarshalStrict(text, &role); err != nil {
+		return "", fmt.Errorf("read the role: %w", err)
+	}
+	if _, err := cp.Grant(ctx, operatorName, "", role.Rules...); err != nil {
+		return "", err
+	}
+	return cp.Kubeconfig(operatorName)
 }
 
 // sideBySide lets more tests go on at once than there are cores, unless the
