@@ -79,7 +79,7 @@ check: $(LINTER) tidy lint ## formatting, vet, linters, module files and unit te
 	$(GO) test $(RACE) ./...
 
 golden: ## write the golden screens anew; look at the difference before you commit it
-	$(GO) test ./ui ./views -update
+	$(GO) test . ./ui ./views -update
 
 clean: ## remove what was built, but keep the cache
 	rm -rf bin

@@ -43,21 +43,21 @@ type demo struct {
 	kubectl []string
 	// notice tells the user how kubectl can watch.
 	notice string
-	// folder holds a kubeconfig; empty while it is not served.
+	// folder is a temporary one, for backups and a kubeconfig.
 	folder string
 }
 
-// newDemo makes the cluster, and serves it if that is asked for.
-func newDemo(ctx context.Context, f flags) (*demo, error) {
+// makeDemo makes the cluster, with all scenarios or those up to the named one.
+func makeDemo(scenario string, now time.Time) (*sandbox.Demo, error) {
 	all, err := assets.Scenarios()
 	if err != nil {
 		return nil, err
 	}
-	if f.demo != allScenarios {
+	if scenario != allScenarios {
 		// A scenario may use what those before it made.
-		i := slices.IndexFunc(all, func(s assets.Scenario) bool { return s.Name == f.demo })
+		i := slices.IndexFunc(all, func(s assets.Scenario) bool { return s.Name == scenario })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no scenario %q: --demo=%s lists them", f.demo, listScenarios)
+			return nil, fmt.Errorf("there is no scenario %q: --demo=%s lists them", scenario, listScenarios)
 		}
 		all = all[:i+1]
 	}
@@ -65,15 +65,31 @@ func newDemo(ctx context.Context, f flags) (*demo, error) {
 	for i, s := range all {
 		manifests[i] = s.Manifest
 	}
-	cluster, err := sandbox.NewDemo(manifests, time.Now())
+	cluster, err := sandbox.NewDemo(manifests, now)
 	if err != nil {
 		return nil, fmt.Errorf("make the demo: %w", err)
 	}
+	return cluster, nil
+}
+
+// newDemo makes the cluster, and serves it if that is asked for.
+func newDemo(ctx context.Context, f flags) (*demo, error) {
+	cluster, err := makeDemo(f.demo, time.Now())
+	if err != nil {
+		return nil, err
+	}
 	d := &demo{Demo: cluster, kubectl: []string{"--server=http://demo.invalid"}}
+	if d.folder, err = os.MkdirTemp("", "claimref-demo-"); err != nil {
+		return nil, fmt.Errorf("make a folder for the demo: %w", err)
+	}
 	if f.demoListen == "" {
 		return d, nil
 	}
-	return d, d.serve(ctx, f.demoListen)
+	if err := d.serve(ctx, f.demoListen); err != nil {
+		d.remove()
+		return nil, err
+	}
+	return d, nil
 }
 
 // serve serves the demo, and writes a kubeconfig for it.
@@ -81,9 +97,6 @@ func (d *demo) serve(ctx context.Context, address string) error {
 	kubeconfig, err := d.Listen(ctx, address)
 	if err != nil {
 		return err
-	}
-	if d.folder, err = os.MkdirTemp("", "claimref-demo-"); err != nil {
-		return fmt.Errorf("make a folder for the demo's kubeconfig: %w", err)
 	}
 	path := filepath.Join(d.folder, "kubeconfig")
 	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
@@ -94,7 +107,8 @@ func (d *demo) serve(ctx context.Context, address string) error {
 	return nil
 }
 
-// remove takes away what serve wrote. Nothing else is in the folder.
+// remove takes away what was kept for the demo: its backups are of nothing
+// real.
 func (d *demo) remove() {
 	if d.folder != "" {
 		_ = os.RemoveAll(d.folder)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -31,11 +32,12 @@ func openDemo(t *testing.T, f flags) (backend, *kube.Snapshot) {
 	if err := client.Check(ctx); err != nil {
 		t.Fatal(err)
 	}
-	b := backend{client, client.Watch(ctx)}
+	b := newBackend(client, client.Watch(ctx), flags{backupDir: t.TempDir()}, os.Getenv)
 	t.Cleanup(func() { cancel(); b.Wait(); <-ended })
 	return b, until(t, b, "everything read", func(s *kube.Snapshot) bool {
 		return s.Known(kube.PersistentVolumes, "") && s.Known(kube.PersistentVolumeClaims, "") && s.Known(kube.StorageClasses, "") &&
-			s.Known(kube.Pods, "") && s.OwnersKnown() && s.Link.Phase == kube.Live
+			s.Known(kube.Pods, "") && s.OwnersKnown() && s.Link.Phase == kube.Live &&
+			s.Known(kube.Nodes, "") && s.Known(kube.Namespaces, "") && s.Known(kube.VolumeAttachments, "")
 	})
 }
 
@@ -91,6 +93,23 @@ func TestDemoHasEverything(t *testing.T) {
 	}
 	if defaults != 2 {
 		t.Errorf("%d default classes, want 2", defaults)
+	}
+	if a := snap.Volume("nodes-attached").Attachments; len(a) != 1 || !a[0].Attached || snap.Node(a[0].Node) == nil {
+		t.Errorf("nodes-attached is attached by %+v", a)
+	}
+	if gone := snap.Volume("nodes-gone"); gone.State.Phase != kube.Bound || snap.Node("n9") != nil {
+		t.Errorf("nodes-gone is %s, and node n9 %+v", gone.State.Phase, snap.Node("n9"))
+	}
+	for _, name := range []string{"n1", "n2", "n3"} {
+		if n := snap.Node(name); n == nil || !n.Ready || n.Labels[corev1.LabelHostname] != name {
+			t.Errorf("node %s is %+v", name, n)
+		}
+	}
+	if snap.Namespace("plant") == nil || snap.Namespace("closed-branch") != nil {
+		t.Error("the namespaces are not those of the scenarios")
+	}
+	if w := snap.Workload("Deployment", "platform", "grafana"); w == nil || w.Source != "Flux Kustomization grafana" || !w.Surges {
+		t.Errorf("grafana is %+v", w)
 	}
 	if len(snap.Volumes) < 50 {
 		t.Errorf("only %d volumes", len(snap.Volumes))

@@ -30,6 +30,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 	"github.com/claimref/claimref/ui"
 	"github.com/claimref/claimref/views"
 )
@@ -64,8 +65,12 @@ func exitCode(err error, out io.Writer) int {
 	case errors.Is(err, errInterrupted) && err.Error() == errInterrupted.Error():
 		return 130
 	default:
-		fmt.Fprintln(out, "claimref: "+strings.ReplaceAll(err.Error(), "\n", "; "))
-		return 1
+		code := 1
+		if answer, ok := errors.AsType[*outcome](err); ok {
+			code = answer.code
+		}
+		fmt.Fprintln(out, "claimref: "+ui.Clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
+		return code
 	}
 }
 
@@ -80,6 +85,8 @@ type flags struct {
 	theme         string
 	demo          string
 	demoListen    string
+	backupDir     string
+	protect       []string
 }
 
 func newCommand(out io.Writer) *cobra.Command {
@@ -92,8 +99,9 @@ func newCommand(out io.Writer) *cobra.Command {
 		Use:   "claimref",
 		Short: "See and re-use Kubernetes volumes, safely",
 		Long: `claimref shows PersistentVolumes, their claims and classes as live tables, and
-walks you through re-using a Released volume. Before anything is written you
-see the difference that it makes, from a dry run by the server.`,
+walks you through re-using a Released volume, and through making a volume
+single-pod (ReadWriteOncePod). Before anything is written you see the difference
+that it makes, from a dry run by the server.`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
@@ -120,6 +128,8 @@ see the difference that it makes, from a dry run by the server.`,
 	own.StringVar(&f.demo, "demo", "", "open a cluster in memory, with all scenarios or those up to the named one; \"list\" lists them")
 	own.Lookup("demo").NoOptDefVal = allScenarios
 	own.StringVar(&f.demoListen, "demo-listen", "", "serve the demo on this loopback address, too, and print a kubeconfig for kubectl")
+	own.StringVar(&f.backupDir, "backup-dir", "", "keep the backups of operations in this folder (default $XDG_STATE_HOME/claimref/backups, or ~/.local/state/claimref/backups)")
+	own.StringArrayVar(&f.protect, "protect", nil, "claims whose data must outlive them: a pattern such as 'prod-*/*' or '*-pg-*' for names alone; may be repeated")
 	own.StringVar(&f.theme, "theme", "auto", "colours for a dark or a light background: auto, dark, light")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "version",
@@ -130,13 +140,8 @@ see the difference that it makes, from a dry run by the server.`,
 			return err
 		},
 	})
+	cmd.AddCommand(oneShots(f.kube, time.Now)...)
 	return cmd
-}
-
-// backend joins what reads and what writes into what the pages need.
-type backend struct {
-	*kube.Client
-	*kube.Feed
 }
 
 // kubectlFlags are the flags by which kubectl reaches the same cluster as the
@@ -168,6 +173,10 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	}
 	if f.demo != "" && len(kubectl) > 0 {
 		return fmt.Errorf("%s means a real cluster, and --demo none: use one of them", kubectl[0])
+	}
+	tracker, err := explain.NewTracker(explain.RiskOptions{Protected: f.protect})
+	if err != nil {
+		return fmt.Errorf("--protect: %w", err)
 	}
 	if f.demoListen != "" && f.demo == "" {
 		return errors.New("--demo-listen serves the demo: use it with --demo")
@@ -201,6 +210,7 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 		}
 		defer demo.remove()
 		source, kubectl, notice = demo.ClientConfig(), demo.kubectl, demo.notice
+		f.backupDir = demo.folder
 		started.Go(func() { demo.Run(ctx) })
 	}
 
@@ -222,7 +232,7 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	feed := client.Watch(ctx)
 	started.Go(feed.Wait)
 	quiet.Hold()
-	err = show(ctx, backend{client, feed}, f, client.Identity(), kubectl, notice)
+	err = show(ctx, newBackend(client, feed, f, os.Getenv), f, client.Identity(), kubectl, notice, tracker)
 	quiet.Release()
 	// The screen is gone; a write that was on its way is waited for, and what
 	// became of it is said, so that nobody is left in doubt.
@@ -237,7 +247,7 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	return errors.Join(err, drainErr)
 }
 
-func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity, kubectl []string, notice string) error {
+func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity, kubectl []string, notice string, tracker *explain.Tracker) error {
 	namespace := *f.kube.Namespace
 	if f.allNamespaces {
 		namespace = ""
@@ -249,7 +259,7 @@ func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity,
 		kubectl = append([]string{"--context=" + id.Context}, kubectl...)
 	}
 	app := views.New(ctx, cluster, views.Options{
-		KubectlFlags: kubectl, Notice: notice,
+		KubectlFlags: kubectl, Notice: notice, Tracker: tracker,
 		Identity: id, Namespace: namespace, ReadOnly: f.readOnly, DryRun: f.dryRun,
 		Demo: f.demo != "", Color: color, ASCII: f.ascii, Mouse: f.mouse,
 		Dark: f.theme != "light", FollowBackground: f.theme == "auto",

@@ -54,6 +54,16 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// TestProtectIsRead: a pattern that can't be read is said before anything else
+// is done.
+func TestProtectIsRead(t *testing.T) {
+	cmd := newCommand(&strings.Builder{})
+	cmd.SetArgs([]string{"--protect", "prod-*/*", "--protect", "[a-"})
+	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "--protect") || !strings.Contains(err.Error(), "[a-") {
+		t.Errorf("error %v does not name the flag and the pattern", err)
+	}
+}
+
 func TestUnknownTheme(t *testing.T) {
 	cmd := newCommand(&strings.Builder{})
 	cmd.SetArgs([]string{"--theme", "pink"})

@@ -39,14 +39,16 @@ func (d *draft) allowed() {
 // until that has ended.
 const annotationOperation = "claimref.io/plan"
 
-func inOperation(pv *corev1.PersistentVolume) bool {
+// InOperation says that an operation of several steps on a volume is
+// unfinished. Until it has ended, nothing else is to change the volume.
+func InOperation(pv *corev1.PersistentVolume) bool {
 	return metav1.HasAnnotation(pv.ObjectMeta, annotationOperation)
 }
 
 // notInOperation: what an operation has made so is not to be changed under it,
 // by whomever it was begun.
 func (d *draft) notInOperation() {
-	if inOperation(d.pv) {
+	if InOperation(d.pv) {
 		d.block("in-operation", "An operation on volume "+d.pv.Name+" is unfinished",
 			"Open it and carry it on, or take it back, before anything else")
 	}

@@ -67,7 +67,7 @@ func (w World) volumes(pv *corev1.PersistentVolume) []*corev1.PersistentVolume {
 // other circumstances Delete destroys the data now, or as soon as the
 // controllers look.
 func (w World) keepsFromDelete(pv *corev1.PersistentVolume) string {
-	if inOperation(pv) {
+	if InOperation(pv) {
 		return "an operation on the volume is unfinished"
 	}
 	return w.notHeld(pv)

@@ -229,3 +229,18 @@ func TestMismatch(t *testing.T) {
 		}
 	}
 }
+
+// TestReserveTitle: what the step says of the claimRef is what it does to it.
+func TestReserveTitle(t *testing.T) {
+	handWritten := vol(func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef.Kind, pv.Spec.ClaimRef.APIVersion = "", "" })
+	for title, s := range map[string]*setup{
+		"Complete the reservation for claim shop/data":                           world(Reserve, unmarked, tied("data", ""), handWritten),
+		"Clear the former uid, and keep the volume reserved for claim shop/data": world(Reserve),
+		"Reserve the volume for claim shop/data":                                 world(Reserve, tied("other", "")),
+	} {
+		p := s.plan()
+		if got := p.Steps[len(p.Steps)-1].Title; got != title {
+			t.Errorf("got %q, want %q", got, title)
+		}
+	}
+}

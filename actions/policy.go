@@ -76,7 +76,7 @@ func (d *draft) toRetain(now corev1.PersistentVolumeReclaimPolicy) {
 func (d *draft) toDelete(now corev1.PersistentVolumeReclaimPolicy) {
 	if why := d.w.keepsFromDelete(d.pv); why != "" {
 		remedy := "Keep Retain until a claim holds the volume; to get rid of the data, delete them where they are stored"
-		if inOperation(d.pv) {
+		if InOperation(d.pv) {
 			remedy = "Open the operation and carry it on, or take it back: the policy that the volume had comes back at its end"
 		}
 		d.block("delete-unbound", "To set Delete now could destroy the data: "+why, remedy)

@@ -8,7 +8,7 @@ import corev1 "k8s.io/api/core/v1"
 func UndoChecks(step Step, w World) []Check {
 	req := Request{Volume: step.Target}
 	switch {
-	case w.Volume != nil && inOperation(w.Volume):
+	case w.Volume != nil && InOperation(w.Volume):
 		d := &draft{req: req, w: w, pv: w.Volume}
 		d.notInOperation()
 		return d.plan.Checks

@@ -45,11 +45,13 @@ func TestBackupDir(t *testing.T) {
 // aJournal is a journal that could be carried out, by its looks.
 func aJournal(id, volume string, started time.Time) migration.Journal {
 	pvc := newClaim("exam", "data", boundTo(volume))
+	to := pvc.DeepCopy()
+	to.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 	return migration.Journal{
 		Version: 1, ID: id, Started: started, Request: migration.Request{Verb: migration.SinglePod},
 		Volumes: []migration.Volume{{
 			Ref: actions.Ref{Kind: actions.VolumeKind, Name: volume, UID: "u"}, Policy: corev1.PersistentVolumeReclaimDelete,
-			Modes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, From: pvc, FromUID: pvc.UID, To: pvc,
+			Modes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, From: pvc, FromUID: pvc.UID, To: to,
 		}},
 	}
 }

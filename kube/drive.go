@@ -103,17 +103,28 @@ func (o *Operation) pause(ctx context.Context) error {
 	}
 }
 
-// PlanOperation plans an operation on fresh objects: the Journal, which has an
-// ID then, the checks, and the outline of its steps. When a check blocks, the
-// Journal is not to be used, and there is no outline.
-func (c *Client) PlanOperation(ctx context.Context, req migration.Request, snap *Snapshot, who string) (migration.Journal, []actions.Check, []migration.Item, error) {
+// OperationPlan is an operation as it is planned.
+type OperationPlan struct {
+	// Journal has an ID. When a check blocks, it is not to be used, and there
+	// is no Outline.
+	Journal migration.Journal
+	Checks  []actions.Check
+	Outline []migration.Item
+	// Operators are the owners that the user has to take responsibility for, or
+	// has done so already, as Request.Operators names them.
+	Operators []string
+}
+
+// PlanOperation plans an operation on fresh objects.
+func (c *Client) PlanOperation(ctx context.Context, req migration.Request, snap *Snapshot, who string) (OperationPlan, error) {
 	scene, err := c.Survey(ctx, Subject{Request: &req}, snap)
 	if err != nil {
-		return migration.Journal{}, nil, nil, err
+		return OperationPlan{}, err
 	}
+	operators := migration.OperatorsOf(req, scene)
 	j, checks := migration.Draft(req, scene)
 	if blocked(checks) {
-		return j, checks, nil, nil
+		return OperationPlan{Journal: j, Checks: checks, Operators: operators}, nil
 	}
 	id, started := randomHex(idBytes), time.Now().UTC().Truncate(time.Second)
 	sign := func(j migration.Journal) migration.Journal {
@@ -126,11 +137,12 @@ func (c *Client) PlanOperation(ctx context.Context, req migration.Request, snap 
 	scene.Denied = c.Denied(ctx, outline)
 	scene.Trials = c.Trials(ctx, j)
 	j, checks = migration.Draft(req, scene)
-	if blocked(checks) {
-		return j, checks, nil, nil
+	plan := OperationPlan{Journal: j, Checks: checks, Operators: operators}
+	if !blocked(checks) {
+		plan.Journal = sign(j)
+		plan.Outline = migration.Outline(plan.Journal, run, scene)
 	}
-	j = sign(j)
-	return j, checks, migration.Outline(j, run, scene), nil
+	return plan, nil
 }
 
 func blocked(checks []actions.Check) bool {

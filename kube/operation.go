@@ -186,7 +186,7 @@ func (o *Operation) stillNext(ctx context.Context, snap *Snapshot, step migratio
 		if !o.carriesJournal(s.Scene) {
 			return &GuardError{Reason: "volume " + clean(o.journal.Lead()) + " does not carry this operation any more"}
 		}
-		return nil
+		return o.mayAsk(s, step)
 	}
 	switch {
 	case s.Move.Kind == migration.ActNow && reflect.DeepEqual(s.Move.Step, step):
@@ -199,6 +199,18 @@ func (o *Operation) stillNext(ctx context.Context, snap *Snapshot, step migratio
 		return &GuardError{Reason: "everything has been done already"}
 	}
 	return &GuardError{Reason: clean(fmt.Sprintf("things have changed since the preview: %q comes next now", s.Move.Step.Title))}
+}
+
+// mayAsk refuses to turn around what somebody else is at work on: the step
+// would take it over without saying so.
+func (o *Operation) mayAsk(s Standing, step migration.Step) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	held := s.Holder.Token != "" && s.Holder.Token != o.run.Holder.Token
+	if held && !reflect.DeepEqual(step, migration.TakeOver(o.journal, o.run, s.Scene)) {
+		return &GuardError{Reason: clean(s.Holder.Who) + " is at work on it; take it over first"}
+	}
+	return nil
 }
 
 // asked tells whether a step is one that the user asked for.

@@ -37,7 +37,8 @@ func TestPlanAndDriveAnOperation(t *testing.T) {
 	for claim, manifest := range map[string]string{"data": labDeployment, "data-db-0": labSet} {
 		inLab(t, func(t *testing.T, l *lab) {
 			before := l.state().Version()
-			j, checks, outline, err := l.client.PlanOperation(t.Context(), l.single(claim), labSnapshot(), "ann on laptop")
+			plan, err := l.client.PlanOperation(t.Context(), l.single(claim), labSnapshot(), "ann on laptop")
+			j, checks, outline := plan.Journal, plan.Checks, plan.Outline
 			if err != nil || len(blocks(checks)) > 0 {
 				t.Fatalf("%v, %v", blocks(checks), err)
 			}
@@ -97,12 +98,12 @@ func TestPlanOperationSaysWhatIsInTheWay(t *testing.T) {
 			if tt.spoil != nil {
 				tt.spoil(l)
 			}
-			_, checks, outline, err := l.client.PlanOperation(t.Context(), req, labSnapshot(), "ann")
+			plan, err := l.client.PlanOperation(t.Context(), req, labSnapshot(), "ann")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(blocks(checks), "\n"); !strings.Contains(got, tt.want) || len(outline) != 0 {
-				t.Errorf("%d steps, blocked by %s", len(outline), got)
+			if got := strings.Join(blocks(plan.Checks), "\n"); !strings.Contains(got, tt.want) || len(plan.Outline) != 0 {
+				t.Errorf("%d steps, blocked by %s", len(plan.Outline), got)
 			}
 			if asked := len(l.wire.dry()) > 0; asked != tt.asks {
 				t.Errorf("sent %v", l.wire.sent)
@@ -114,9 +115,9 @@ func TestPlanOperationSaysWhatIsInTheWay(t *testing.T) {
 // A plan can be looked at where nothing may be written.
 func TestPlanOperationReadOnly(t *testing.T) {
 	l := newLab(t, withConfig(func(c *Config) { c.ReadOnly = true }))
-	_, checks, outline, err := l.client.PlanOperation(t.Context(), l.single("data"), labSnapshot(), "ann")
-	if err != nil || len(outline) == 0 || len(l.wire.sent) != 0 {
-		t.Errorf("%d steps, %v, %v, %v", len(outline), checks, l.wire.sent, err)
+	plan, err := l.client.PlanOperation(t.Context(), l.single("data"), labSnapshot(), "ann")
+	if err != nil || len(plan.Outline) == 0 || len(l.wire.sent) != 0 {
+		t.Errorf("%d steps, %v, %v, %v", len(plan.Outline), plan.Checks, l.wire.sent, err)
 	}
 }
 
@@ -124,7 +125,26 @@ func TestPlanOperationWithoutAServer(t *testing.T) {
 	l := newLab(t)
 	req := l.single("data")
 	l.wire.before = func(*http.Request) (*http.Response, error) { return nil, errLost }
-	if _, _, _, err := l.client.PlanOperation(t.Context(), req, labSnapshot(), "ann"); err == nil {
+	if _, err := l.client.PlanOperation(t.Context(), req, labSnapshot(), "ann"); err == nil {
 		t.Error("there is a plan")
+	}
+}
+
+// Owners of kinds that nobody here knows are named apart from what the checks
+// say, before and after the user has taken responsibility for them.
+func TestPlanOperationNamesOperators(t *testing.T) {
+	const owner = "Shop exam/main"
+	for _, named := range [][]string{nil, {owner}} {
+		inLab(t, func(t *testing.T, l *lab) {
+			req := l.single("data")
+			req.Operators = named
+			plan, err := l.client.PlanOperation(t.Context(), req, labSnapshot(), "ann")
+			if err != nil || !slices.Equal(plan.Operators, []string{owner}) {
+				t.Errorf("operators %v, %v", plan.Operators, err)
+			}
+			if got := len(blocks(plan.Checks)) > 0; got != (named == nil) {
+				t.Errorf("blocked by %v", blocks(plan.Checks))
+			}
+		}, strings.Replace(labDeployment, "namespace: exam}", `namespace: exam, ownerReferences: [{apiVersion: shops.example.test/v1, kind: Shop, name: main, uid: shop-1, controller: true}]}`, 1))
 	}
 }

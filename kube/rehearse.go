@@ -49,6 +49,11 @@ func (c *Client) rehearse(ctx context.Context, before []migration.Step, step mig
 	if remade && step.Act != migration.Create && step.Act != migration.Await {
 		return workedOut(step, base, before)
 	}
+	if len(before) > 0 && step.Target.UID == "" && step.Act != migration.Create && step.Act != migration.Await {
+		// So it is with an operation that lost its note in the middle: what was
+		// done before is seen to be done when its turn comes.
+		return StepPreview{Step: step, Taken: time.Now(), DryRun: DryRunResult{Later: true, Reason: "what it is about is not there now"}}, nil
+	}
 	p, err := c.PreviewStep(ctx, before, step)
 	switch {
 	case step.Act == migration.Create && exceedsQuota(err) && deletesClaim(before, step.Target.Namespace):

@@ -195,3 +195,19 @@ func TestRehearseDeletionOfWhatIsGone(t *testing.T) {
 		t.Errorf("%v, %+v", err, previews)
 	}
 }
+
+// An operation that lost its note in the middle has steps ahead of it on what is
+// gone already. They do not keep it from being resumed; only the first step has
+// to be about something.
+func TestRehearseStepsOnWhatIsNotThere(t *testing.T) {
+	l := newLab(t, with(labDeployment))
+	gone := l.deleteClaim("data")
+	gone.Target.UID = ""
+	previews, err := l.client.Rehearse(t.Context(), itemsOf(l.retain(), gone))
+	if err != nil || !previews[0].DryRun.Supported || !previews[1].DryRun.Later || previews[1].DryRun.Supported {
+		t.Errorf("%v, %+v", err, previews)
+	}
+	if previews, err = l.client.Rehearse(t.Context(), itemsOf(gone)); err == nil {
+		t.Errorf("the step whose turn it is was previewed: %+v", previews)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 	"github.com/claimref/claimref/ui"
 )
 
@@ -25,14 +26,15 @@ type App struct {
 func New(ctx context.Context, cluster Cluster, opts Options, now time.Time) *App {
 	s := &session{
 		ctx: ctx, cluster: cluster, opts: opts,
-		after: timer(ctx), snap: &kube.Snapshot{}, now: now, namespace: opts.Namespace,
+		after: timer(ctx), tracker: opts.Tracker, snap: &kube.Snapshot{}, now: now, namespace: opts.Namespace,
 	}
 	s.volumes = newListPage(s, volumesKind())
 	s.claims = newListPage(s, claimsKind())
 	s.classes = newListPage(s, classesKind())
+	s.dangers = newListPage(s, risksKind(s))
 	shell := ui.New(ui.Options{
 		Product:          "claimref",
-		Tabs:             []ui.Page{s.volumes, s.claims, s.classes},
+		Tabs:             []ui.Page{s.volumes, s.claims, s.classes, s.dangers},
 		Chrome:           s.chrome,
 		Theme:            ui.ThemeOptions{Dark: opts.Dark, Color: opts.Color, ASCII: opts.ASCII},
 		FollowBackground: opts.FollowBackground,
@@ -40,6 +42,9 @@ func New(ctx context.Context, cluster Cluster, opts Options, now time.Time) *App
 		Init:             func() tea.Cmd { return tea.Batch(s.nextSnapshot(), s.everyTick()) },
 		Bindings:         s.globalKeys(),
 	})
+	if s.tracker == nil {
+		s.tracker = &explain.Tracker{}
+	}
 	s.nav = shell
 	s.refresh()
 	return &App{shell: shell, session: s}
@@ -53,16 +58,20 @@ func (a *App) View() tea.View { return a.shell.View() }
 
 // Update implements tea.Model.
 func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	var own tea.Cmd
+	var own, also tea.Cmd
 	switch msg := msg.(type) {
 	case snapshotMsg:
-		own = a.accept(msg)
+		own, also = a.accept(msg), a.assess()
+	case risksMsg:
+		own = a.judged(msg)
 	case tickMsg:
 		a.now = time.Time(msg)
 		own = a.everyTick()
+	case backupsMsg:
+		a.openUnfinished(msg)
 	}
 	_, cmd := a.shell.Update(msg)
-	return a, tea.Batch(own, cmd)
+	return a, tea.Batch(own, cmd, also)
 }
 
 // accept takes a snapshot and asks for the next one. The feed ends only with
@@ -83,6 +92,7 @@ func (s *session) refresh() {
 	s.volumes.refresh()
 	s.claims.refresh()
 	s.classes.refresh()
+	s.dangers.refresh()
 }
 
 // globalKeys work on every tab.
@@ -110,11 +120,13 @@ func (s *session) openCommands() tea.Cmd {
 		{Title: "volumes", Note: "pv, persistentvolumes", Do: show(volumesTab)},
 		{Title: "claims", Note: "pvc, persistentvolumeclaims", Do: show(claimsTab)},
 		{Title: "classes", Note: "sc, storageclasses", Do: show(classesTab)},
+		{Title: "risks", Note: "what is not safe, the worst first", Do: show(risksTab)},
 		{Title: "namespace", Note: "ns, choose one", Do: s.openNamespaces},
+		{Title: "operations", Note: "unfinished ones, and those kept in backups", Do: s.readBackups},
 		{Title: "quit", Note: "q", Do: s.quit},
 	}
 	s.nav.Open(ui.NewPicker("Go to", entries, ui.PickerOptions{
-		Placeholder: "volumes, claims, classes, ns NAME, quit",
+		Placeholder: "volumes, claims, classes, risks, ns NAME, quit",
 		Free: func(text string) (ui.Entry, string) {
 			ns, found := strings.CutPrefix(strings.TrimSpace(text), "ns ")
 			if ns = strings.TrimSpace(ns); !found || ns == "" {

@@ -32,8 +32,9 @@ type finding struct {
 	// adopt: the steps planned before no longer fit how things are, and the
 	// fresh plan's take their place; next is one of those.
 	adopt bool
-	// volume is the fresh copy that all this was found from.
+	// volume is the fresh copy that all this was found from, world the rest.
 	volume *corev1.PersistentVolume
+	world  actions.World
 }
 
 // look reads everything afresh and finds what is next.
@@ -42,7 +43,7 @@ func (q question) look(ctx context.Context, cluster Cluster, snap *kube.Snapshot
 	if err != nil {
 		return finding{}, err
 	}
-	f := finding{plan: plan, volume: world.Volume}
+	f := finding{plan: plan, volume: world.Volume, world: world}
 	switch {
 	case q.undoing:
 		// What speaks against the request does not speak against taking it

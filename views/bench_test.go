@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -54,6 +55,61 @@ func BenchmarkFilterKey(b *testing.B) {
 			texts := []string{"9", "99", "phase:bound 7", "policy:delete", "nothing at all"}
 			for i := 0; b.Loop(); i++ {
 				app.volumes.setQuery(texts[i%len(texts)])
+				_ = app.View()
+			}
+		})
+	}
+}
+
+// BenchmarkRiskFilterKey is a keystroke in the filter for risks, over all rows,
+// of which half have one.
+func BenchmarkRiskFilterKey(b *testing.B) {
+	for _, n := range []int{100, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			app := benchRisky(b, n)
+			texts := []string{"risk:", "risk:hi", "risk:policy 9", "risk:none-such"}
+			for i := 0; b.Loop(); i++ {
+				app.volumes.setQuery(texts[i%len(texts)])
+				_ = app.View()
+			}
+		})
+	}
+}
+
+// benchRisky is a cluster in which every other volume will go with its claim,
+// with the table sorted by risk.
+func benchRisky(b *testing.B, n int) *App {
+	b.Helper()
+	app := benchApp(b, n)
+	objects := many(n)
+	retain := corev1.PersistentVolumeReclaimRetain
+	objects.Classes[0].ReclaimPolicy = &retain
+	for i := 0; i < n; i += 2 {
+		objects.Volumes[i].Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimDelete
+	}
+	snap := kube.NewSnapshot(objects)
+	snap.Revision = 2
+	app.Update(snapshotMsg{snap: snap})
+	app.Update(risksMsg{snap: snap, risks: app.tracker.Update(snap)})
+	app.volumes.setSort(slices.IndexFunc(app.volumes.columns, func(c column[*kube.Volume]) bool { return c.rank != nil }))
+	return app
+}
+
+// BenchmarkRiskSnapshot is a snapshot in which one volume changed, its risks,
+// and the frames that show both, with the table sorted by risk.
+func BenchmarkRiskSnapshot(b *testing.B) {
+	for _, n := range []int{100, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			app := benchRisky(b, n)
+			for i := 0; b.Loop(); i++ {
+				next := *app.snap
+				next.Revision++
+				next.Volumes = slices.Clone(next.Volumes)
+				changed := *next.Volumes[i%n]
+				next.Volumes[i%n] = &changed
+				app.Update(snapshotMsg{snap: &next})
+				_ = app.View()
+				app.Update(risksMsg{snap: &next, risks: app.tracker.Update(&next)})
 				_ = app.View()
 			}
 		})

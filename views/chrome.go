@@ -71,6 +71,9 @@ func (s *session) banner() []ui.Span {
 		}
 	case kube.Live:
 	}
+	if spans := s.unfinishedBanner(); spans != nil {
+		return spans
+	}
 	if s.opts.Notice != "" {
 		return []ui.Span{{Text: s.opts.Notice, Role: ui.Notice}}
 	}

@@ -3,19 +3,17 @@ package views
 import (
 	"cmp"
 
-	corev1 "k8s.io/api/core/v1"
-
+	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
 	"github.com/claimref/claimref/ui"
 )
 
 // claimsKind is the table of PersistentVolumeClaims.
 func claimsKind() kind[*kube.Claim] {
-	return kind[*kube.Claim]{
+	k := kind[*kube.Claim]{
 		title:     "Claims",
 		resource:  kube.PersistentVolumeClaims,
-		columns:   claimColumns,
-		items:     func(s *kube.Snapshot) []*kube.Claim { return s.Claims },
+		items:     func(s *session) []*kube.Claim { return s.snap.Claims },
 		id:        func(c *kube.Claim) string { return uidID(c.Object.UID) },
 		name:      func(c *kube.Claim) string { return c.Object.Namespace + "/" + c.Object.Name },
 		namespace: func(c *kube.Claim) string { return c.Object.Namespace },
@@ -23,7 +21,16 @@ func claimsKind() kind[*kube.Claim] {
 		story:     (*session).claimStory,
 		tally:     func(c *kube.Claim) (kube.Phase, int64) { return c.State.Phase, max(c.Capacity, c.Request) },
 		keys:      claimKeys,
+		ref:       claimRef,
+		unjudged:  (*session).claimUnjudged,
 	}
+	k.risk = func(s *session, c *kube.Claim, test func(string) bool) bool { return hasRisk(s, k, c, test) }
+	k.columns = func(s *session) []column[*kube.Claim] { return claimColumns(s, riskColumn(s, k)) }
+	return k
+}
+
+func claimRef(c *kube.Claim) actions.Ref {
+	return actions.Ref{Kind: actions.ClaimKind, Namespace: c.Object.Namespace, Name: c.Object.Name, UID: c.Object.UID}
 }
 
 func claimValues(c *kube.Claim) has {
@@ -47,7 +54,7 @@ func claimValues(c *kube.Claim) has {
 	}
 }
 
-func claimColumns(s *session) []column[*kube.Claim] {
+func claimColumns(s *session, risk column[*kube.Claim]) []column[*kube.Claim] {
 	type claim = *kube.Claim
 	by := func(f func(claim) string) func(a, b claim) int {
 		return func(a, b claim) int { return cmp.Compare(f(a), f(b)) }
@@ -57,7 +64,7 @@ func claimColumns(s *session) []column[*kube.Claim] {
 	}
 	return []column[claim]{
 		{
-			Column:  ui.Column{Title: "NAMESPACE", Min: 9, Max: 24, Middle: true},
+			Column:  ui.Column{Title: "NAMESPACE", Min: 11, Max: 24, Middle: true},
 			cell:    func(c claim) ui.Cell { return plain(c.Object.Namespace) },
 			compare: byName,
 		},
@@ -71,6 +78,7 @@ func claimColumns(s *session) []column[*kube.Claim] {
 			cell:    func(c claim) ui.Cell { return s.phaseCell(c.State) },
 			compare: func(a, b claim) int { return cmp.Compare(phaseRank(a.State.Phase), phaseRank(b.State.Phase)) },
 		},
+		risk,
 		{
 			Column:  ui.Column{Title: "VOLUME", Min: 14, Max: 44, Middle: true, Grow: true, Priority: 1},
 			cell:    claimVolumeCell,
@@ -155,9 +163,4 @@ func (s *session) claimClassCell(c *kube.Claim) ui.Cell {
 	default:
 		return s.classCell(c.Class.Name)
 	}
-}
-
-// bound says that a claim is bound to a volume that names it back.
-func bound(c *kube.Claim) bool {
-	return c.Object.Status.Phase == corev1.ClaimBound && c.Tie == kube.TieHeld
 }

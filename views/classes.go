@@ -7,23 +7,32 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
 	"github.com/claimref/claimref/ui"
 )
 
 // classesKind is the table of StorageClasses.
 func classesKind() kind[*kube.Class] {
-	return kind[*kube.Class]{
+	k := kind[*kube.Class]{
 		title:    "Classes",
 		resource: kube.StorageClasses,
-		columns:  classColumns,
-		items:    func(s *kube.Snapshot) []*kube.Class { return s.Classes },
+		items:    func(s *session) []*kube.Class { return s.snap.Classes },
 		id:       func(c *kube.Class) string { return uidID(c.Object.UID) },
 		name:     func(c *kube.Class) string { return c.Object.Name },
 		values:   classValues,
 		story:    (*session).classStory,
 		keys:     classKeys,
+		ref:      classRef,
+		unjudged: func(*session, *kube.Class) string { return "" },
 	}
+	k.risk = func(s *session, c *kube.Class, test func(string) bool) bool { return hasRisk(s, k, c, test) }
+	k.columns = func(s *session) []column[*kube.Class] { return classColumns(s, riskColumn(s, k)) }
+	return k
+}
+
+func classRef(c *kube.Class) actions.Ref {
+	return actions.Ref{Kind: actions.ClassKind, Name: c.Object.Name, UID: c.Object.UID}
 }
 
 func classValues(c *kube.Class) has {
@@ -65,7 +74,7 @@ func expansion(c *storagev1.StorageClass) string {
 	return "no"
 }
 
-func classColumns(s *session) []column[*kube.Class] {
+func classColumns(s *session, risk column[*kube.Class]) []column[*kube.Class] {
 	type class = *kube.Class
 	by := func(f func(class) string) func(a, b class) int {
 		return func(a, b class) int { return cmp.Compare(f(a), f(b)) }
@@ -83,6 +92,7 @@ func classColumns(s *session) []column[*kube.Class] {
 			cell:    s.classNameCell,
 			compare: by(func(c class) string { return c.Object.Name }),
 		},
+		risk,
 		{
 			Column:  ui.Column{Title: "PROVISIONER", Min: 14, Max: 44, Middle: true, Priority: 1},
 			cell:    func(c class) ui.Cell { return plain(c.Object.Provisioner) },

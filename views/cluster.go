@@ -3,8 +3,12 @@ package views
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/claimref/claimref/actions"
+	"github.com/claimref/claimref/actions/migration"
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 )
 
 // Cluster is what the pages need of a cluster. *kube.Client and its feed are
@@ -25,6 +29,43 @@ type Cluster interface {
 	// Events and Manifest are read on demand.
 	Events(ctx context.Context, ref actions.Ref) ([]kube.Event, error)
 	Manifest(ctx context.Context, ref actions.Ref) (string, error)
+	// Object reads a volume, claim or class as the server has it.
+	Object(ctx context.Context, ref actions.Ref) (metav1.Object, error)
+	// PlanOperation plans an operation from fresh objects.
+	PlanOperation(ctx context.Context, req migration.Request, snap *kube.Snapshot) (kube.OperationPlan, error)
+	// NewOperation begins an operation that was planned, ResumeOperation goes
+	// on with one that was found, on a volume or in a backup.
+	NewOperation(j migration.Journal) Operation
+	ResumeOperation(found migration.Found) (Operation, error)
+	// Backups are the operations kept on this machine, the latest first.
+	Backups(ctx context.Context) ([]kube.Backup, error)
+	// History is what operations did to a volume or a claim, as the backups on
+	// this machine tell it, the oldest first. What could be read comes with the
+	// error for what could not.
+	History(ctx context.Context, ref actions.Ref) ([]kube.Record, error)
+	// SaveReport keeps a report in the folder of an operation.
+	SaveReport(ctx context.Context, folder, text string) error
+}
+
+// Operation is one operation while it is carried out. *kube.Operation is
+// behind it in the program.
+type Operation interface {
+	// Look takes a fresh look at how far it has come, and what is next.
+	Look(ctx context.Context, snap *kube.Snapshot) (kube.Standing, error)
+	// Rehearse dry-runs all steps that are not done. With an error, some of
+	// the previews are empty.
+	Rehearse(ctx context.Context, at kube.Standing) ([]kube.StepPreview, error)
+	// Preview dry-runs one step, and Do carries out what was previewed.
+	Preview(ctx context.Context, step migration.Step) (kube.StepPreview, error)
+	Do(ctx context.Context, snap *kube.Snapshot, p kube.StepPreview) (kube.Performed, error)
+	// TakeOver and Turn are the steps by which this program takes the
+	// operation over, and by which it walks the other way.
+	TakeOver(at kube.Standing) migration.Step
+	Turn(at kube.Standing, to migration.Direction) migration.Step
+	// Part is this program's part in it, Folder that of its backup; empty until
+	// there is one.
+	Part() migration.Run
+	Folder() string
 }
 
 // Options are what the command line decides.
@@ -38,6 +79,9 @@ type Options struct {
 	DryRun   bool
 	// KubectlFlags say to kubectl which cluster this is, and who the user is.
 	KubectlFlags []string
+	// Tracker finds the risks, by the user's own rules; nil for those that hold
+	// for all.
+	Tracker *explain.Tracker
 	// Demo: the cluster is not a real one, which the screen says.
 	Demo bool
 	// Notice stands under the tabs while there is nothing more urgent.

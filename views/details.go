@@ -26,6 +26,7 @@ type detailsPage struct {
 	showYAML bool
 	told     []ui.Span
 	gone     bool
+	full     fullStory
 
 	turn       int
 	eventsRead bool
@@ -70,7 +71,7 @@ func (s *session) openDetails(ref actions.Ref, yaml bool, describe func() (secti
 	p.overview.SetWrap(true)
 	p.rebuild()
 	p.nav.Push(p)
-	return p.read()
+	return tea.Batch(p.explain(), p.read())
 }
 
 // read reads the events and the YAML.
@@ -123,12 +124,20 @@ func (p *detailsPage) Update(msg tea.Msg) tea.Cmd {
 		p.rebuild()
 		if p.version != before {
 			// The YAML follows the object.
-			return p.read()
+			return tea.Batch(p.explain(), p.read())
+		}
+		return p.explain()
+	case risksMsg:
+		p.rebuild()
+	case explainedMsg:
+		if msg.page == p {
+			return p.explained(msg)
 		}
 	case eventsMsg:
 		if msg.page == p && msg.turn == p.turn {
 			p.eventsRead, p.events, p.eventsErr = true, msg.events, errText(msg.err)
 			p.rebuild()
+			return p.explain()
 		}
 	case manifestMsg:
 		if msg.page == p && msg.turn == p.turn {
@@ -180,7 +189,8 @@ func (p *detailsPage) rebuild() {
 	if sec.state.Phase != "" {
 		head = append(append(head, ui.Span{Text: "   "}), p.phaseCell(sec.state)...)
 	}
-	lines := []ui.Line{head, {}}
+	lines := append([]ui.Line{head, {}}, p.explanation()...)
+	lines = append(lines, ui.Line{{Text: "Fields", Role: ui.Accent}})
 	lines = append(lines, factLines(sec.facts)...)
 	for _, l := range append(sec.lists, p.eventList()) {
 		lines = append(lines, ui.Line{}, ui.Line{{Text: l.title, Role: ui.Accent}})
@@ -264,6 +274,8 @@ func (p *detailsPage) Bindings() []ui.Binding {
 			return p.nav.Copy("the overview", p.overview.Text())
 		}},
 	)
+	keys = append(keys, p.lookKeys(func() (actions.Ref, string) { return p.ref, "" })...)
+	keys = append(keys, p.remedyKeys()...)
 	return append(keys, p.pager().Bindings()...)
 }
 

@@ -22,7 +22,7 @@ type term struct {
 // termKeys are the keys that a filter knows. Anything else before a colon is
 // text: names of volumes may well contain colons in their handles.
 func termKeys() []string {
-	return []string{"phase", "class", "ns", "policy", "mode", "driver"}
+	return []string{"phase", "class", "ns", "policy", "mode", "driver", riskKey}
 }
 
 // parseQuery reads a filter as it is typed. It accepts every text: a filter
@@ -37,7 +37,8 @@ func parseQuery(text string) query {
 		} else {
 			t.value = word
 		}
-		if t.value != "" {
+		// "risk:" alone asks for any risk.
+		if t.value != "" || t.key == riskKey {
 			q.terms = append(q.terms, t)
 		}
 	}
@@ -46,6 +47,11 @@ func parseQuery(text string) query {
 
 // empty says that everything matches.
 func (q query) empty() bool { return len(q.terms) == 0 }
+
+// asks says that some term has a key.
+func (q query) asks(key string) bool {
+	return slices.ContainsFunc(q.terms, func(t term) bool { return t.key == key })
+}
 
 // has says whether one of a record's values for a key passes a test. The key
 // "" stands for all the texts that a bare word is looked for in.

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/claimref/claimref/actions"
+	"github.com/claimref/claimref/actions/migration"
 	"github.com/claimref/claimref/kube"
 )
 
@@ -169,6 +170,21 @@ type fakeCluster struct {
 	scope    string
 	events   []kube.Event
 	manifest string
+	object   metav1.Object
+	// op is the operation that is planned or found, plan changes how it is
+	// planned.
+	op      *fakeOperation
+	plan    func(migration.Request) (migration.Journal, []actions.Check, []migration.Item, error)
+	planned []migration.Request
+	// history is what operations did, as far as it can be read.
+	history    []kube.Record
+	historyErr error
+	// operators are those that every plan names.
+	operators  []string
+	resumed    []migration.Found
+	backups    []kube.Backup
+	backupsErr error
+	report     string
 }
 
 // Next has no news: the rig brings them.
@@ -221,6 +237,41 @@ func (f *fakeCluster) Manifest(context.Context, actions.Ref) (string, error) {
 	return f.manifest, nil
 }
 
+func (f *fakeCluster) Object(context.Context, actions.Ref) (metav1.Object, error) {
+	if f.object == nil {
+		return nil, errors.New("no such object")
+	}
+	return f.object, nil
+}
+
+func (f *fakeCluster) PlanOperation(_ context.Context, req migration.Request, _ *kube.Snapshot) (kube.OperationPlan, error) {
+	f.planned = append(f.planned, req)
+	if f.plan != nil {
+		j, checks, items, err := f.plan(req)
+		return kube.OperationPlan{Journal: j, Checks: checks, Outline: items, Operators: f.operators}, err
+	}
+	_, checks := migration.Draft(webRequest(), webScene())
+	return kube.OperationPlan{Journal: f.op.journal, Checks: checks, Outline: f.op.items}, nil
+}
+
+func (f *fakeCluster) NewOperation(migration.Journal) Operation { return f.op }
+
+func (f *fakeCluster) ResumeOperation(found migration.Found) (Operation, error) {
+	f.resumed = append(f.resumed, found)
+	return f.op, nil
+}
+
+func (f *fakeCluster) Backups(context.Context) ([]kube.Backup, error) { return f.backups, f.backupsErr }
+
+func (f *fakeCluster) History(context.Context, actions.Ref) ([]kube.Record, error) {
+	return f.history, f.historyErr
+}
+
+func (f *fakeCluster) SaveReport(_ context.Context, _, text string) error {
+	f.report = text
+	return nil
+}
+
 // rig drives the program's model without a program: messages in, commands run
 // at once, the screen out.
 type rig struct {
@@ -230,8 +281,12 @@ type rig struct {
 	rev     uint64
 	// patience is how long a command may take before it is left behind.
 	patience time.Duration
-	// steps are the step pages that have asked for a plan.
-	steps []*stepPage
+	// steps are the step pages that have asked for a plan, walk is the page of
+	// an operation that was last looked at.
+	steps  []*stepPage
+	walk   *walkPage
+	checks *checksPage
+	bulk   *bulkPage
 }
 
 func newRig(t *testing.T, objects kube.Objects, edit ...func(*Options)) *rig {
@@ -283,6 +338,15 @@ func (r *rig) send(msgs ...tea.Msg) {
 		}
 		if m, ok := msg.(plannedMsg); ok {
 			r.steps = append(r.steps, m.page)
+		}
+		switch m := msg.(type) {
+		case lookedMsg:
+			r.walk = m.page
+		case draftedMsg:
+			r.checks = m.page
+		}
+		if m, ok := msg.(bulkLookedMsg); ok {
+			r.bulk = m.page
 		}
 		_, cmd := r.app.Update(msg)
 		// The program draws after every message.

@@ -45,6 +45,8 @@ func (s *session) reveal(tab int, id string) bool {
 		return s.volumes.reveal(id)
 	case claimsTab:
 		return s.claims.reveal(id)
+	case risksTab:
+		return s.dangers.reveal(id)
 	default:
 		return s.classes.reveal(id)
 	}
@@ -54,7 +56,7 @@ func (s *session) reveal(tab int, id string) bool {
 func volumeKeys(p *listPage[*kube.Volume]) []ui.Binding {
 	here := func(v *kube.Volume) place { return place{volumesTab, uidID(v.Object.UID)} }
 	return []ui.Binding{
-		p.forSelected("a", "actions", "guided actions on this volume", "Actions", true, p.openActions),
+		p.forSelected("a", "actions", "guided actions on this volume", "Actions", true, p.openVolumeActions),
 		p.forSelected("p", "policy", "set the reclaim policy", "Actions", true, p.openPolicy),
 		p.forSelected("enter", "details", "all about it: story, users, events, YAML", "Table", true, func(v *kube.Volume) tea.Cmd { return p.openVolume(v, false) }),
 		p.forSelected("y", "YAML", "the object as YAML", "Table", false, func(v *kube.Volume) tea.Cmd { return p.openVolume(v, true) }),

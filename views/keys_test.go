@@ -65,7 +65,11 @@ func keyTables(t *testing.T) string {
 	section("Volumes", tables)
 	section("Claims, besides", own(claimKeys(r.app.claims), tables))
 	section("Classes, besides", own(classKeys(r.app.classes), tables))
+	section("Risks, besides", own(riskKeys(r.app.dangers), tables))
 	section("One step of an action", step.Bindings())
+	w := review(t)
+	section("What is checked before an operation, besides", own(w.checks.Bindings(), step.Bindings()))
+	section("The steps of an operation, besides", own(w.walk.Bindings(), step.Bindings()))
 	return b.String()
 }
 

@@ -8,7 +8,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 	"github.com/claimref/claimref/ui"
 )
 
@@ -19,25 +21,40 @@ type column[T any] struct {
 	wide    bool
 	cell    func(T) ui.Cell
 	compare func(a, b T) int
+	// rank, if set, sorts in the same order as compare by a number that is
+	// found once for each row.
+	rank func(T) int
 }
 
 // kind is what a list needs to know of its records. All but keys is pure.
 type kind[T any] struct {
-	title    string
+	title string
+	// resource is what the records are of; empty for what is found out here.
 	resource kube.Resource
 	columns  func(*session) []column[T]
-	items    func(*kube.Snapshot) []T
+	items    func(*session) []T
 	id       func(T) string
 	name     func(T) string
+	// ref is the object that a record is, or is about.
+	ref func(T) actions.Ref
 	// namespace of a record, for the namespace switch; nil for a kind that
 	// lives outside of namespaces.
 	namespace func(T) string
 	// values answers the filter's questions.
 	values func(T) has
-	story  func(*session, T) []ui.Span
+	// risk answers those about risks.
+	risk func(s *session, r T, test func(string) bool) bool
+	// unjudged says what has to be seen to tell that a record without a known
+	// risk has none; nothing if all of it is.
+	unjudged func(*session, T) string
+	story    func(*session, T) []ui.Span
 	// tally says under which phase a record counts, and with how many bytes;
 	// nil for a kind without phases.
 	tally func(T) (kube.Phase, int64)
+	// sum is the summary of a kind without phases; nil for none.
+	sum func(*session, []T) []ui.Span
+	// none says why there are no records of what is found out here.
+	none func(*session) []ui.Span
 	// keys are the bindings of this kind alone.
 	keys func(*listPage[T]) []ui.Binding
 }
@@ -62,6 +79,7 @@ type listPage[T any] struct {
 	// counts sums up all records, filtered away or not.
 	counts  map[kube.Phase]kube.Tally
 	counted countKey
+	summed  []ui.Span
 
 	query     query
 	typing    bool
@@ -72,10 +90,11 @@ type listPage[T any] struct {
 	madeFrom  uint64
 	madeFor   string
 	madeQuery string
+	madeRisks *explain.Risks
 }
 
 func newListPage[T any](s *session, k kind[T]) *listPage[T] {
-	p := &listPage[T]{session: s, kind: k, input: ui.NewInput("/", "text, phase: class: ns: policy: mode: driver:")}
+	p := &listPage[T]{session: s, kind: k, input: ui.NewInput("/", "text, phase: class: ns: policy: mode: driver: risk:")}
 	p.columns = k.columns(s)
 	p.table = ui.NewTable(nil)
 	p.setColumns()
@@ -88,7 +107,7 @@ func (p *listPage[T]) Title() string { return p.kind.title }
 
 // Badge shows how many there are, or that it is not known yet.
 func (p *listPage[T]) Badge() string {
-	switch p.readState(p.kind.resource).Phase {
+	switch p.reading().Phase {
 	case kube.Forbidden:
 		return hidden
 	case kube.Loading:
@@ -107,7 +126,7 @@ func (p *listPage[T]) Capturing() bool { return p.typing }
 // Update implements ui.Page.
 func (p *listPage[T]) Update(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
-	case snapshotMsg, tickMsg:
+	case snapshotMsg, risksMsg, tickMsg:
 		p.refresh()
 		return nil
 	}
@@ -121,7 +140,7 @@ func (p *listPage[T]) Update(msg tea.Msg) tea.Cmd {
 
 // refresh recomputes the rows if anything that decides them has changed.
 func (p *listPage[T]) refresh() {
-	if p.madeFrom == p.snap.Revision && p.madeFor == p.namespace && p.madeQuery == p.query.text {
+	if p.madeFrom == p.snap.Revision && p.madeFor == p.namespace && p.madeQuery == p.query.text && (p.madeRisks == p.risks || !p.byRisk()) {
 		return
 	}
 	p.rebuild()
@@ -129,14 +148,15 @@ func (p *listPage[T]) refresh() {
 
 func (p *listPage[T]) rebuild() {
 	p.madeFrom, p.madeFor, p.madeQuery = p.snap.Revision, p.namespace, p.query.text
-	all := p.inNamespace(p.kind.items(p.snap))
+	p.madeRisks = p.risks
+	all := p.inNamespace(p.kind.items(p.session))
 	p.total = len(all)
 	p.count(all)
 	rows := all
 	if !p.query.empty() {
 		rows = make([]T, 0, len(all))
 		for _, r := range all {
-			if p.query.matches(p.kind.values(r)) {
+			if p.query.matches(p.valuesOf(r)) {
 				rows = append(rows, r)
 			}
 		}
@@ -162,6 +182,9 @@ func (p *listPage[T]) inNamespace(all []T) []T {
 
 // count adds up the records by phase, once for each snapshot and namespace.
 func (p *listPage[T]) count(all []T) {
+	if p.kind.sum != nil {
+		p.summed = p.kind.sum(p.session, all)
+	}
 	counted := countKey{p.snap.Revision, p.namespace}
 	if p.kind.tally == nil || p.counts != nil && p.counted == counted {
 		return
@@ -177,6 +200,9 @@ func (p *listPage[T]) count(all []T) {
 // Summary implements ui.Summarizer: how many there are of each phase, and,
 // where there is room for it, how large they are together.
 func (p *listPage[T]) Summary(room int) []ui.Span {
+	if p.kind.sum != nil {
+		return p.summed
+	}
 	var short, full []ui.Span
 	width := 0
 	for _, phase := range phaseOrder() {
@@ -211,6 +237,9 @@ func (p *listPage[T]) ordered(rows []T) []T {
 	if p.sort == 0 && !p.desc {
 		return rows
 	}
+	if rank := p.columns[p.sort].rank; rank != nil {
+		return ranked(rows, rank, p.desc)
+	}
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b T) int {
 		if p.desc {
@@ -223,7 +252,7 @@ func (p *listPage[T]) ordered(rows []T) []T {
 
 // emptyText says why there is nothing to see.
 func (p *listPage[T]) emptyText() []ui.Span {
-	st := p.readState(p.kind.resource)
+	st := p.reading()
 	what := strings.ToLower(p.kind.title)
 	switch {
 	case st.Phase == kube.Forbidden:
@@ -235,8 +264,12 @@ func (p *listPage[T]) emptyText() []ui.Span {
 		return []ui.Span{{Text: "The " + what + " can't be read: " + sentence(st.Err), Role: ui.Warn}, {Text: " Trying on."}}
 	case st.Phase == kube.Loading:
 		return []ui.Span{{Text: "Loading " + what + "…", Role: ui.Dim}}
+	case p.query.asks(riskKey) && p.risks == nil:
+		return []ui.Span{{Text: "The risks are being found…", Role: ui.Dim}}
 	case p.total > 0 && !p.query.empty():
 		return []ui.Span{{Text: "None of " + count(p.total, strings.TrimSuffix(what, "s")) + " matches the filter. ", Role: ui.Dim}, {Text: "esc", Role: ui.Key}, {Text: " clears it.", Role: ui.Dim}}
+	case p.kind.none != nil:
+		return p.kind.none(p.session)
 	case p.kind.namespace != nil && (p.namespace != "" || st.Namespace != ""):
 		return []ui.Span{{Text: "No " + what + " for namespace " + cmp.Or(p.namespace, st.Namespace) + ". ", Role: ui.Dim}, {Text: "n", Role: ui.Key}, {Text: " chooses another one.", Role: ui.Dim}}
 	default:

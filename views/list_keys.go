@@ -1,10 +1,13 @@
 package views
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/claimref/claimref/actions"
+	"github.com/claimref/claimref/kube"
 	"github.com/claimref/claimref/ui"
 )
 
@@ -14,9 +17,13 @@ func (p *listPage[T]) Bindings() []ui.Binding {
 	if p.typing {
 		return p.typingBindings()
 	}
-	keys := p.kind.keys(p)
+	keys := append(p.kind.keys(p), ui.Binding{
+		Keys: []string{"R"}, Title: "resume", Help: "open an unfinished operation, or a backup", Group: "Actions",
+		Hint: len(p.unfinished()) > 0, Do: func() tea.Cmd { return p.openResume(p.volumeHere()) },
+	})
 	keys = append(
 		keys,
+		ui.Binding{Keys: []string{"!"}, Title: "only risks", Help: "only rows with risks, or all again", Group: "Table", Disabled: p.needObjects, Do: p.toggleRisky},
 		ui.Binding{Keys: []string{"/"}, Title: "filter", Help: "filter as you type; enter keeps it, esc clears it", Group: "Table", Hint: true, Do: p.startTyping},
 		ui.Binding{Keys: []string{"s"}, Title: "sort", Help: "choose the column to sort by; again to turn it around", Group: "Table", Hint: true, Do: p.openSort},
 		ui.Binding{Keys: []string{"n"}, Title: "namespace", Help: "show one namespace, or all", Group: "Table", Hint: true, Do: p.openNamespaces},
@@ -25,7 +32,35 @@ func (p *listPage[T]) Bindings() []ui.Binding {
 		ui.Binding{Keys: []string{"b", "-"}, Title: "back", Help: "back to where the last jump came from", Group: "Jump", Disabled: p.needTrail, Do: p.jumpBack},
 		ui.Binding{Keys: []string{"esc"}, Title: "clear", Help: "clear the filter, then the marks", Group: "Table", Disabled: p.needClear, Do: p.clear},
 	)
+	keys = append(keys, p.lookKeys(p.refHere)...)
 	return append(keys, p.table.Bindings()...)
+}
+
+// refHere is the selected object, or that which the selected record is about.
+func (p *listPage[T]) refHere() (actions.Ref, string) {
+	if r, ok := p.selected(); ok {
+		return p.kind.ref(r), ""
+	}
+	return actions.Ref{}, "nothing is selected"
+}
+
+func (p *listPage[T]) needObjects() string {
+	if p.kind.resource == "" {
+		return "every row here is a risk"
+	}
+	return ""
+}
+
+// toggleRisky adds the filter for rows with risks, or takes it away again. What
+// else is filtered by stays.
+func (p *listPage[T]) toggleRisky() tea.Cmd {
+	words := strings.Fields(p.query.text)
+	rest := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.EqualFold(w, riskKey+":") })
+	if len(rest) == len(words) {
+		rest = append(rest, riskKey+":")
+	}
+	p.filterBy(strings.Join(rest, " "))
+	return nil
 }
 
 func (p *listPage[T]) typingBindings() []ui.Binding {
@@ -38,6 +73,21 @@ func (p *listPage[T]) typingBindings() []ui.Binding {
 		{Keys: []string{"down"}, Title: "next", Help: "next row", Group: "Filter", Always: true, Do: move(1)},
 		{Keys: []string{"up"}, Title: "previous", Help: "previous row", Group: "Filter", Always: true, Do: move(-1)},
 	}
+}
+
+// volumeHere is the name of the volume that the selected record is, or has.
+func (p *listPage[T]) volumeHere() string {
+	r, ok := p.selected()
+	if !ok {
+		return ""
+	}
+	switch r := any(r).(type) {
+	case *kube.Volume:
+		return r.Object.Name
+	case *kube.Claim:
+		return r.Object.Spec.VolumeName
+	}
+	return ""
 }
 
 // needSelection is why a key that acts on a row can't be used now.

@@ -92,6 +92,7 @@ func TestSortsByEveryColumn(t *testing.T) {
 	sortsByEvery(t, r.app.volumes)
 	sortsByEvery(t, r.app.claims)
 	sortsByEvery(t, r.app.classes)
+	sortsByEvery(t, r.app.dangers)
 }
 
 func sortsByEvery[T any](t *testing.T, p *listPage[T]) {

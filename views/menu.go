@@ -17,7 +17,7 @@ func (s *session) openActions(v *kube.Volume) tea.Cmd {
 	if v == nil {
 		return nil
 	}
-	entries := slices.Concat(s.offerEntries(s.offers(v), v), s.placeEntries(v))
+	entries := slices.Concat(s.offerEntries(s.offers(v), v), s.operationEntries(v), s.placeEntries(v), s.protectShown())
 	s.nav.Open(ui.NewMenu("Actions on "+v.Object.Name+" ("+string(v.State.Phase)+")", entries))
 	return nil
 }
@@ -82,6 +82,8 @@ func offerKey(o actions.Offer) string {
 		return "r"
 	case r.Verb == actions.Unreserve:
 		return "u"
+	case r.Verb == actions.Repair:
+		return "l"
 	case r.Policy == corev1.PersistentVolumeReclaimRetain:
 		return "p"
 	default:

@@ -62,6 +62,11 @@ func TestProgramLeavesNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	ctx, cancel := context.WithCancel(t.Context())
 	screen := &terminal{screen: vt.NewEmulator(120, 40), changed: make(chan struct{}, 1)}
+	// Where the output is no terminal device, the program leaves it to whatever
+	// that is to begin a line at its start.
+	if _, err := screen.screen.WriteString("\x1b[20h"); err != nil {
+		t.Fatal(err)
+	}
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)

@@ -8,8 +8,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/claimref/claimref/actions"
+	"github.com/claimref/claimref/actions/migration"
 	"github.com/claimref/claimref/kube"
 )
 
@@ -19,7 +21,9 @@ type scene struct {
 	play func(*rig)
 }
 
-func scenes() []scene {
+func scenes() []scene { return append(tableScenes(), wizardScenes()...) }
+
+func tableScenes() []scene {
 	return []scene{
 		{"volumes", func(*rig) {}},
 		{"volumes-wide", func(r *rig) { r.press("w") }},
@@ -28,6 +32,11 @@ func scenes() []scene {
 		{"filter", func(r *rig) { r.press("/"); r.typeText("phase:re") }},
 		{"actions", func(r *rig) { r.onReleased(); r.press("a") }},
 		{"details", func(r *rig) { r.onReleased(); r.press("enter") }},
+		{"details-pending", func(r *rig) { r.press("2", "j", "enter") }},
+		{"risks", func(r *rig) { r.press("4") }},
+		{"only-risks", func(r *rig) { r.press("!") }},
+		{"tree", func(r *rig) { r.press("G", "t") }},
+		{"timeline", func(r *rig) { r.cluster.object, r.cluster.events = lifeOfOrders(); r.onReleased(); r.press("T") }},
 		{"step", func(r *rig) { r.onReleased(); r.press("a", "r"); r.settleTop() }},
 		{"step-warned", func(r *rig) { r.onReleased(); r.press("a", "u"); r.settleTop() }},
 		{"choose-claim", func(r *rig) { r.onReleased(); r.press("a", "o") }},
@@ -252,4 +261,33 @@ func (hangingCluster) Events(ctx context.Context, _ actions.Ref) ([]kube.Event, 
 func (hangingCluster) Manifest(ctx context.Context, _ actions.Ref) (string, error) {
 	<-ctx.Done()
 	return "", ctx.Err()
+}
+
+func (hangingCluster) Object(ctx context.Context, _ actions.Ref) (metav1.Object, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (hangingCluster) PlanOperation(ctx context.Context, _ migration.Request, _ *kube.Snapshot) (kube.OperationPlan, error) {
+	<-ctx.Done()
+	return kube.OperationPlan{}, ctx.Err()
+}
+
+func (hangingCluster) NewOperation(migration.Journal) Operation { return nil }
+
+func (hangingCluster) ResumeOperation(migration.Found) (Operation, error) { return nil, nil }
+
+func (hangingCluster) History(ctx context.Context, _ actions.Ref) ([]kube.Record, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (hangingCluster) Backups(ctx context.Context) ([]kube.Backup, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (hangingCluster) SaveReport(ctx context.Context, _, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
 }

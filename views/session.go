@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 	"github.com/claimref/claimref/ui"
 )
 
@@ -15,6 +16,7 @@ const (
 	volumesTab = iota
 	claimsTab
 	classesTab
+	risksTab
 )
 
 // session is what all pages share. It is read and written on the update
@@ -36,7 +38,23 @@ type session struct {
 	volumes *listPage[*kube.Volume]
 	claims  *listPage[*kube.Claim]
 	classes *listPage[*kube.Class]
+	dangers *listPage[*explain.Risk]
 	trail   []place
+	// tracker finds the risks; while assessing, a command has it. risks are
+	// those of the snapshot assessed: nil before the first ones are found, then
+	// at most a little older than snap.
+	tracker   *explain.Tracker
+	risks     *explain.Risks
+	assessed  *kube.Snapshot
+	assessing bool
+	// walks are the pages of operations that were opened, by the operation's
+	// ID: one that is left is gone on with when it is opened again.
+	walks map[string]*walkPage
+	// walking is how many pages of operations are open.
+	walking int
+	// found are the unfinished operations of the snapshot, and of which one.
+	found    []unfinishedOp
+	foundFor *kube.Snapshot
 }
 
 // place is where a jump came from.

@@ -279,7 +279,7 @@ func (p *stepPage) approve() tea.Cmd {
 	turn := p.turn
 	p.nav.Open(ui.NewPrompt(ui.PromptOptions{
 		Title:       "Type " + word + " to go on",
-		Text:        text,
+		Text:        append(wholeWord(word), text...),
 		Placeholder: word,
 		Check: func(typed string) string {
 			if typed != word {

@@ -21,6 +21,10 @@ func (p *stepPage) Title() string {
 		return "Reserve"
 	case actions.Unreserve:
 		return "Unreserve"
+	case actions.Repair:
+		return "Give back"
+	case actions.SinglePodLight:
+		return "ReadWriteOncePod"
 	default:
 		return "Reclaim policy"
 	}
@@ -117,15 +121,7 @@ func (p *stepPage) checkLines(of func(actions.Severity) bool) []ui.Line {
 		if !of(c.Severity) {
 			continue
 		}
-		glyph, role, textRole := "", ui.Plain, ui.Plain
-		switch c.Severity {
-		case actions.Pass:
-			glyph, role = p.glyph("✓ ", "v "), ui.Good
-		case actions.Warn:
-			glyph, role, textRole = "! ", ui.Warn, ui.Warn
-		case actions.Block:
-			glyph, role, textRole = p.glyph("✕ ", "x "), ui.Bad, ui.Bad
-		}
+		glyph, role, textRole := p.severityMark(c.Severity)
 		lines = append(lines, ui.Line{{Text: glyph, Role: role}, {Text: c.Text, Role: textRole}})
 		if c.Remedy != "" {
 			lines = append(lines, ui.Line{{Text: "  " + c.Remedy, Role: ui.Dim}})
@@ -142,22 +138,26 @@ func (p *stepPage) diffLines() []ui.Line {
 	if p.changed != "" {
 		lines = append(lines, ui.Line{{Text: p.changed, Role: ui.Warn}})
 	}
+	return append(lines, p.diffBody(p.preview.Diff)...)
+}
+
+// diffBody is a unified diff without its head, which names both sides: the
+// line above it does that here.
+func (s *session) diffBody(diff string) []ui.Line {
+	if diff == "" {
+		return []ui.Line{{{Text: "The server would change nothing.", Role: ui.Notice}}}
+	}
+	var lines []ui.Line
 	inHunk := false
-	for raw := range strings.Lines(p.preview.Diff) {
+	for raw := range strings.Lines(diff) {
 		raw = strings.TrimRight(raw, "\n")
 		switch {
 		case strings.HasPrefix(raw, "@@"):
 			inHunk = true
-			lines = append(lines, ui.Line{{Text: p.glyph("⋮", ":"), Role: ui.Dim}})
+			lines = append(lines, ui.Line{{Text: s.glyph("⋮", ":"), Role: ui.Dim}})
 		case inHunk:
 			lines = append(lines, diffLine(raw))
-		default:
-			// The head of a unified diff names both sides, as the line above
-			// it does here.
 		}
-	}
-	if p.preview.Diff == "" {
-		lines = append(lines, ui.Line{{Text: "The server would change nothing.", Role: ui.Notice}})
 	}
 	return lines
 }

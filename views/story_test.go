@@ -54,7 +54,7 @@ func TestVolumeStory(t *testing.T) {
 		"released, claim made again": {
 			volume: pv("v", corev1.VolumeReleased, claimedBy("a", "b", "old")),
 			claims: []*corev1.PersistentVolumeClaim{pvc("a", "b", corev1.ClaimPending, "")},
-			want:   []string{"A claim of that name exists again, but it is another one."},
+			want:   []string{"A claim of that name exists again, but it is another one, which is not bound."},
 			not:    []string{"No claim of that name"},
 		},
 		"reserved for nobody yet": {
@@ -182,14 +182,14 @@ func TestClaimStory(t *testing.T) {
 		"lost, no name":        {claim: pvc("a", "b", corev1.ClaimLost, ""), want: []string{"it names no volume any more"}},
 		"lost, another's":      {claim: pvc("a", "b", corev1.ClaimLost, "v"), volumes: []*corev1.PersistentVolume{pv("v", corev1.VolumeBound, claimedBy("a", "b", "other"))}, want: []string{"does not carry this claim's uid"}},
 		"waits for nothing":    {claim: pvc("a", "b", corev1.ClaimPending, "v"), want: []string{"Waits for volume v, which does not exist"}},
-		"waits for another's":  {claim: pvc("a", "b", corev1.ClaimPending, "v"), volumes: []*corev1.PersistentVolume{pv("v", corev1.VolumeReleased, claimedBy("a", "c", "old"))}, want: []string{"which another claim holds or once held"}},
+		"waits for another's":  {claim: pvc("a", "b", corev1.ClaimPending, "v"), volumes: []*corev1.PersistentVolume{pv("v", corev1.VolumeReleased, claimedBy("a", "c", "old"))}, want: []string{"which claim a/c once held"}},
 		"no class, no default": {claim: pvc("a", "b", corev1.ClaimPending, "", class(nil)), want: []string{"asks for no class and there is no default class"}},
 		"no class, default":    {claim: pvc("a", "b", corev1.ClaimPending, "", class(nil)), classes: []*storagev1.StorageClass{sc("std", "p", true, before(day))}, want: []string{"default class std"}},
 		"class of nothing":     {claim: pvc("a", "b", corev1.ClaimPending, "", class(&empty)), want: []string{`asks for class "": only a volume without a class fits`}},
 		"class gone":           {claim: pvc("a", "b", corev1.ClaimPending, ""), want: []string{"class gp3 does not exist"}},
 		"immediate":            {claim: pvc("a", "b", corev1.ClaimPending, ""), classes: []*storagev1.StorageClass{gp3}, want: []string{"or for ebs.csi.aws.com to make one"}},
 		"first consumer":       {claim: pvc("a", "b", corev1.ClaimPending, ""), classes: []*storagev1.StorageClass{late(storagev1.VolumeBindingWaitForFirstConsumer)}, want: []string{"waits for a pod"}},
-		"made by hand":         {claim: pvc("a", "b", corev1.ClaimPending, ""), classes: []*storagev1.StorageClass{sc("gp3", noProvisioner, false, before(day))}, want: []string{"provisions nothing"}},
+		"made by hand":         {claim: pvc("a", "b", corev1.ClaimPending, ""), classes: []*storagev1.StorageClass{sc("gp3", "kubernetes.io/no-provisioner", false, before(day))}, want: []string{"provisions nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := tell(kube.Objects{Volumes: tc.volumes, Claims: []*corev1.PersistentVolumeClaim{tc.claim}, Classes: tc.classes, Pods: tc.pods})

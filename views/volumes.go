@@ -13,11 +13,10 @@ import (
 
 // volumesKind is the table of PersistentVolumes.
 func volumesKind() kind[*kube.Volume] {
-	return kind[*kube.Volume]{
+	k := kind[*kube.Volume]{
 		title:     "Volumes",
 		resource:  kube.PersistentVolumes,
-		columns:   volumeColumns,
-		items:     func(s *kube.Snapshot) []*kube.Volume { return s.Volumes },
+		items:     func(s *session) []*kube.Volume { return s.snap.Volumes },
 		id:        func(v *kube.Volume) string { return uidID(v.Object.UID) },
 		name:      func(v *kube.Volume) string { return v.Object.Name },
 		namespace: volumeNamespace,
@@ -25,7 +24,12 @@ func volumesKind() kind[*kube.Volume] {
 		story:     (*session).volumeStory,
 		tally:     func(v *kube.Volume) (kube.Phase, int64) { return v.State.Phase, v.Capacity },
 		keys:      volumeKeys,
+		ref:       volumeRef,
+		unjudged:  (*session).volumeUnjudged,
 	}
+	k.risk = func(s *session, v *kube.Volume, test func(string) bool) bool { return hasRisk(s, k, v, test) }
+	k.columns = func(s *session) []column[*kube.Volume] { return volumeColumns(s, riskColumn(s, k)) }
+	return k
 }
 
 func uidID(uid types.UID) string { return string(uid) }
@@ -85,7 +89,7 @@ func anyUser(users []kube.User, test func(string) bool) bool {
 	return false
 }
 
-func volumeColumns(s *session) []column[*kube.Volume] {
+func volumeColumns(s *session, risk column[*kube.Volume]) []column[*kube.Volume] {
 	type vol = *kube.Volume
 	spec := func(v vol) *corev1.PersistentVolumeSpec { return &v.Object.Spec }
 	by := func(f func(vol) string) func(a, b vol) int {
@@ -96,7 +100,7 @@ func volumeColumns(s *session) []column[*kube.Volume] {
 	return []column[vol]{
 		{
 			Column:  ui.Column{Title: "NAME", Min: 18, Max: 44, Middle: true, Grow: true},
-			cell:    func(v vol) ui.Cell { return ui.Cell{{Text: v.Object.Name}} },
+			cell:    s.volumeNameCell,
 			compare: by(func(v vol) string { return v.Object.Name }),
 		},
 		{
@@ -119,6 +123,7 @@ func volumeColumns(s *session) []column[*kube.Volume] {
 			cell:    func(v vol) ui.Cell { return s.phaseCell(v.State) },
 			compare: func(a, b vol) int { return cmp.Compare(phaseRank(a.State.Phase), phaseRank(b.State.Phase)) },
 		},
+		risk,
 		{
 			Column:  ui.Column{Title: "CLAIM", Min: 14, Max: 48, Middle: true, Grow: true, Priority: 1},
 			cell:    s.volumeClaimCell,

@@ -50,10 +50,32 @@ func (m *machine) deleteClaim(s side) node {
 	case !s.isOther():
 		n.halt = fmt.Sprintf("claim %s is not the one that this is about: another of that name was made%s", key, m.madeBy(s.atOther))
 		n.remedy = foreignRemedy
+	case !s.namesOther():
+		// Without its claim it would be open to anybody.
+		n.halt = fmt.Sprintf("volume %s does not name claim %s as the one that it is bound to%s", s.v.Ref.Name, key, m.namedBy(s))
+		n.remedy = "Look at both: the controller may bind them again within a minute, and undo needs the claim to be there; then resume or undo"
+	case m.grown(s) != "":
+		n.halt = m.grown(s)
+		n.remedy = "Undo, which leaves the claim as it is, and begin anew: the journal would take the change back"
 	case s.goal != nil && s.atGoal != nil && claimKey(s.goal) != key:
 		n.halt, n.remedy = m.taken(s)
 	}
 	return n
+}
+
+// grown says that the original claim asks for another size than the journal
+// says: to make it from that would lose the change.
+func (m *machine) grown(s side) string {
+	is, was := s.atOther.Spec.Resources.Requests.Storage(), s.other.Spec.Resources.Requests.Storage()
+	if is.Cmp(*was) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("claim %s was changed meanwhile%s: it asks for %s, and asked for %s",
+		claimKey(s.other), by(managerOf(s.atOther, "spec", "resources", "requests", "storage")), is, was)
+}
+
+func (m *machine) namedBy(s side) string {
+	return by(managerOf(s.pv, "spec", "claimRef", "uid"))
 }
 
 // foreignRemedy is for a claim that came in between.
@@ -85,7 +107,7 @@ func (m *machine) awaitReleased(s side) node {
 	}}
 	if s.other != nil && !s.otherGone() {
 		n.holds = append(n.holds, m.deletionHolds(s.atOther)...)
-	} else if !s.ready() && s.pv != nil && s.pv.Status.Phase == corev1.VolumeBound {
+	} else if !s.ready() && !s.holdsGoal() && s.pv != nil && s.pv.Status.Phase == corev1.VolumeBound {
 		n.holds = append(n.holds, "the controller has yet to mark volume "+s.v.Ref.Name+" Released")
 	}
 	n.done = len(n.holds) == 0
@@ -135,6 +157,17 @@ func (m *machine) makeReady(s side) node {
 		spec["accessModes"] = s.modes
 	}
 	patch := map[string]any{"spec": spec}
+	if s.holdsGoal() {
+		// They have each other, and only the modes are not what they were.
+		n.Patch = encode(patch)
+		return n
+	}
+	var uid any
+	if s.reached() {
+		// A claim that has been bound is Lost when the volume names it without
+		// its uid (pv_controller.go, syncBoundClaim).
+		uid = string(s.atGoal.UID)
+	}
 	switch ref := s.pv.Spec.ClaimRef; {
 	case s.goal == nil && s.ref == nil:
 		spec["claimRef"] = nil
@@ -144,11 +177,11 @@ func (m *machine) makeReady(s side) node {
 			"uid": string(s.ref.UID), "resourceVersion": nil,
 		}
 	case ref != nil && refKey(ref) == claimKey(s.goal):
-		spec["claimRef"] = map[string]any{"uid": nil, "resourceVersion": nil}
+		spec["claimRef"] = map[string]any{"uid": uid, "resourceVersion": nil}
 	default:
 		spec["claimRef"] = map[string]any{
 			"apiVersion": "v1", "kind": string(actions.ClaimKind), "namespace": s.goal.Namespace, "name": s.goal.Name,
-			"uid": nil, "resourceVersion": nil,
+			"uid": uid, "resourceVersion": nil,
 		}
 	}
 	// With this mark, the controller would drop the whole claimRef when the

@@ -135,7 +135,7 @@ func sameObject(a, b actions.Ref) bool {
 func (d *draft) driver(pv *corev1.PersistentVolume) {
 	if pv.Spec.CSI == nil {
 		d.warn("driver-not-csi",
-			"Volume "+pv.Name+" is not a CSI driver's; ReadWriteOncePod is supported for CSI volumes only, though the kubelet goes by the volume's access modes for any",
+			"Volume "+pv.Name+" is no CSI volume, and ReadWriteOncePod is supported for CSI volumes only; the kubelet likely enforces it all the same, as it goes by the volume's access modes",
 			"Go on only if that is enough; it can be undone")
 		return
 	}

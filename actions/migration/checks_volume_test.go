@@ -50,7 +50,7 @@ func volumeCases() []draftCase {
 		return onVolume(func(pv *corev1.PersistentVolume) { pv.Annotations[name] = text })
 	}
 	nothing := func(*Journal) {}
-	otherClaim := func(j *Journal) { j.Volumes[0].To.Name = "another" }
+	otherClaim := func(j *Journal) { j.Volumes[0].From.Name, j.Volumes[0].To.Name = "another", "another" }
 	otherWork := func(j *Journal) { j.Workloads[0].Ref.Name = "another" }
 	return []draftCase{
 		{"", bare, []spoil{func(st *stage) { st.req.Verb = "dance" }}, "verb", actions.Block, "dance"},

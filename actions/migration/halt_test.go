@@ -53,7 +53,7 @@ func TestHalts(t *testing.T) {
 		}, "has been changed back"},
 		{"taken over", "deployment", "delete/", func(m *model, w *walker, _ *Scene) {
 			m.takeOver(w.j, "b", Forward)
-		}, "b has been at work on this since"},
+		}, "b has been at work on this"},
 		{"volume deleted", "claim", "create/", func(m *model, w *walker, _ *Scene) {
 			m.server.Apply(func(s *sandbox.State) *sandbox.State {
 				return s.Remove(sandbox.Key{Resource: sandbox.Volumes, Name: w.j.Lead()})

@@ -2,7 +2,6 @@ package migration
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -95,6 +94,9 @@ type Holder struct {
 	Since time.Time `json:"since"`
 }
 
+// noToken is nobody's.
+const noToken = "unknown"
+
 // Direction is which end an operation is walking towards.
 type Direction string
 
@@ -152,10 +154,10 @@ func Find(volume metav1.Object) (*Found, error) {
 		return nil, fmt.Errorf("the journal on volume %s is that of volume %s", volume.GetName(), j.Lead())
 	}
 	f.Journal, f.ID, f.Lead = &j, j.ID, j.Lead()
-	if holder := annotations[AnnotationHolder]; holder != "" {
-		if err := json.Unmarshal([]byte(holder), &f.Holder); err != nil {
-			return nil, fmt.Errorf("read annotation %s of volume %s: %w", AnnotationHolder, volume.GetName(), err)
-		}
+	if json.Unmarshal([]byte(annotations[AnnotationHolder]), &f.Holder) != nil || f.Holder.Token == "" {
+		// Somebody may be at work all the same. It can be taken over, which
+		// writes the annotation anew.
+		f.Holder = Holder{Who: "somebody who can't be named (annotation " + AnnotationHolder + " does not say who)", Token: noToken}
 	}
 	return f, nil
 }
@@ -166,21 +168,11 @@ func Decode(text string) (Journal, error) {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return Journal{}, fmt.Errorf("read the journal: %w", err)
 	}
-	switch {
-	case j.Version != journalVersion:
+	if j.Version != journalVersion {
 		return Journal{}, fmt.Errorf("the journal has version %d, and this program reads version %d", j.Version, journalVersion)
-	case j.ID == "" || len(j.Volumes) == 0:
-		return Journal{}, errors.New("the journal names no operation or no volume")
 	}
-	for _, v := range j.Volumes {
-		switch {
-		case v.Ref.Name == "" || v.Ref.UID == "" || v.Policy == "" || len(v.Modes) == 0:
-			return Journal{}, fmt.Errorf("the journal does not say what volume %q was like", v.Ref.Name)
-		case v.To == nil || v.To.Name == "" || v.To.Namespace == "" || v.To.Spec.VolumeName != v.Ref.Name:
-			return Journal{}, fmt.Errorf("the journal does not say which claim volume %s is for", v.Ref.Name)
-		case v.From != nil && (v.From.Name == "" || v.From.Namespace == "" || v.FromUID == "" || v.From.Spec.VolumeName != v.Ref.Name):
-			return Journal{}, fmt.Errorf("the journal does not say which claim volume %s had", v.Ref.Name)
-		}
+	if err := j.check(); err != nil {
+		return Journal{}, err
 	}
 	return j, nil
 }

@@ -109,33 +109,38 @@ func (m *machine) unready(w Workload) []string {
 	return []string{fmt.Sprintf("%s has %d of %d pods ready", describe(w.Ref), min(ready, want), want)}
 }
 
-// changer names who wrote last what a step had changed.
+// changer names who wrote last what a step had changed; empty when it can't be
+// told.
 func (m *machine) changer(s Step) string {
+	var o metav1.Object
 	switch s.Target.Kind {
 	case actions.VolumeKind:
 		if pv := m.s.Volumes[s.Target.Name]; pv != nil {
-			return cmp.Or(managerOf(pv, "spec", "persistentVolumeReclaimPolicy"), managerOf(pv, "spec"))
+			o = pv
 		}
 	case StatefulSetKind:
-		if o := find(m.s.StatefulSets, s.Target); o != nil {
-			return cmp.Or(managerOf(o, "spec", "replicas"), managerOf(o, "spec"))
+		if set := find(m.s.StatefulSets, s.Target); set != nil {
+			o = set
 		}
 	case DeploymentKind:
-		if o := find(m.s.Deployments, s.Target); o != nil {
-			return cmp.Or(managerOf(o, "spec", "replicas"), managerOf(o, "spec"))
+		if d := find(m.s.Deployments, s.Target); d != nil {
+			o = d
 		}
 	case ReplicaSetKind:
-		if o := find(m.s.ReplicaSets, s.Target); o != nil {
-			return cmp.Or(managerOf(o, "spec", "replicas"), managerOf(o, "spec"))
+		if rs := find(m.s.ReplicaSets, s.Target); rs != nil {
+			o = rs
 		}
 	case CronJobKind:
-		if o := find(m.s.CronJobs, s.Target); o != nil {
-			return managerOf(o, "spec", "suspend")
+		if c := find(m.s.CronJobs, s.Target); c != nil {
+			o = c
 		}
 	default:
 		// Claims and pods are made and deleted, not changed.
 	}
-	return ""
+	if o == nil {
+		return ""
+	}
+	return managerOfAny(o, leaves(s.Patch))
 }
 
 func (w Wanted) sorted() Wanted {

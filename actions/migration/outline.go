@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/claimref/claimref/actions"
 )
 
@@ -81,6 +83,9 @@ func Next(j Journal, run Run, s Scene) Move {
 	if reason, remedy := m.trouble(); reason != "" {
 		return Move{Kind: Halt, Reason: reason, Remedy: remedy}
 	}
+	if reason, remedy := m.parted(); reason != "" {
+		return Move{Kind: Halt, Reason: reason, Remedy: remedy}
+	}
 	for _, n := range m.nodes() {
 		switch {
 		case n.done:
@@ -140,8 +145,43 @@ func (m *machine) trouble() (reason, remedy string) {
 	case found.ID != m.j.ID:
 		return fmt.Sprintf("another operation, %s, is under way on volume %s", found.ID, m.j.Lead()), "Finish or undo that one first"
 	}
-	if h := m.found.Holder; h.Token != "" && h.Token != m.run.Holder.Token {
-		return fmt.Sprintf("%s has been at work on this since %s", h.Who, h.Since.Format("2006-01-02 15:04:05 MST")), "Ask them, or take it over"
+	if h := m.found.Holder; m.found.Journal != nil && h.Token != m.run.Holder.Token {
+		text := h.Who + " has been at work on this"
+		if !h.Since.IsZero() {
+			text += " since " + h.Since.Format("2006-01-02 15:04:05 MST")
+		}
+		return text, "Ask them, or take it over"
+	}
+	return "", ""
+}
+
+// parted says that a volume and a claim which this run has seen bound to each
+// other are so no longer. All else that follows from it would be told of as if
+// somebody had done that.
+func (m *machine) parted() (reason, remedy string) {
+	for _, v := range m.j.Volumes {
+		s := m.side(v)
+		if s.goal == nil || !m.run.Seen["bound/"+v.Ref.Name] || s.isBound() {
+			continue
+		}
+		key, had := claimKey(s.goal), fmt.Sprintf(", which had been bound to volume %s, ", v.Ref.Name)
+		remedy = "Find out who did that and keep it from happening again; the data are kept (policy Retain). Then resume, which binds a claim to the volume again, or undo"
+		if s.pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRetain {
+			remedy = "Set Retain on the volume at once, or its data go with the claim; then find out who did that, and resume or undo"
+		}
+		switch ref := s.pv.Spec.ClaimRef; {
+		case s.atGoal == nil:
+			return "claim " + key.String() + had + "is gone", remedy
+		case s.atGoal.DeletionTimestamp != nil:
+			return "claim " + key.String() + had + "is being deleted", remedy
+		case !s.reached():
+			return "claim " + key.String() + had + "is gone, and another of that name was made" + m.madeBy(s.atGoal), remedy
+		case ref == nil || ref.UID != s.atGoal.UID:
+			return fmt.Sprintf("volume %s had been bound to claim %s, and no longer names it%s", v.Ref.Name, key, m.namedBy(s)), remedy
+		case !sameModes(s.pv.Spec.AccessModes, s.modes):
+			return fmt.Sprintf("the access modes of volume %s have been changed to %s%s", v.Ref.Name, modesText(s.pv.Spec.AccessModes), by(managerOf(s.pv, "spec", "accessModes"))), remedy
+		}
+		return fmt.Sprintf("claim %s%sis %s, and the volume %s", key, had, s.atGoal.Status.Phase, s.pv.Status.Phase), remedy
 	}
 	return "", ""
 }
@@ -172,13 +212,24 @@ func (m *machine) nodes() []node {
 	policies := m.policies()
 	// Once everything else is done, the policy is what it is to be, and the
 	// marks of the operation may go.
-	closing := m.bound && settled(after)
+	closing := m.bound && (settled(after) || m.policyBack())
 	last := closing && allDone(policies) && (allDone(after) || m.cleaning())
 	nodes := m.notes(closing, last)
 	for _, part := range [][]node{before, binding, after, policies, m.cleanups(last)} {
 		nodes = append(nodes, part...)
 	}
 	return nodes
+}
+
+// policyBack says that this run has brought a policy back already: what comes
+// in between then is not about Retain.
+func (m *machine) policyBack() bool {
+	for _, v := range m.j.Volumes {
+		if m.run.Seen["policy/"+v.Ref.Name] {
+			return true
+		}
+	}
+	return false
 }
 
 // cleaning says that the marks are being taken off already, or are gone: what

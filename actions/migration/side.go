@@ -76,9 +76,27 @@ func (s side) isBound() bool {
 		s.pv.Spec.ClaimRef.UID == s.atGoal.UID && s.atGoal.Status.Phase == corev1.ClaimBound
 }
 
-// otherGone says that the claim that has to go is gone.
+// otherGone says that the claim that has to go is gone. Once the volume has its
+// claim of another name, the former name is anybody's.
 func (s side) otherGone() bool {
-	return s.atOther == nil || s.goal != nil && claimKey(s.goal) == claimKey(s.other) && s.reached()
+	if s.atOther == nil {
+		return true
+	}
+	if s.goal == nil || !s.reached() {
+		return false
+	}
+	return claimKey(s.goal) == claimKey(s.other) || !s.isOther()
+}
+
+// namesOther says that the volume names the claim that has to go, and no other
+// of its name.
+func (s side) namesOther() bool {
+	if s.pv == nil || s.pv.Spec.ClaimRef == nil || refKey(s.pv.Spec.ClaimRef) != claimKey(s.atOther) {
+		return false
+	}
+	// One that was created by this operation may not be bound yet.
+	uid := s.pv.Spec.ClaimRef.UID
+	return uid == s.atOther.UID || uid == "" && string(s.atOther.UID) != s.otherUID
 }
 
 // isOther says that the claim of the other's name is the one that this
@@ -87,14 +105,13 @@ func (s side) otherGone() bool {
 func (s side) isOther() bool {
 	c := s.atOther
 	if s.otherUID != "" && string(c.UID) == s.otherUID {
-		return true
+		// A uid is what the journal says, and this what the claim says itself.
+		return c.Spec.VolumeName == s.v.Ref.Name
 	}
 	if s.goalUID != "" && string(c.UID) == s.goalUID || !sameClaim(c, s.other) {
 		return false
 	}
-	// One that was created and is not bound yet is named by the volume, too.
-	return s.pv != nil && s.pv.Spec.ClaimRef != nil && refKey(s.pv.Spec.ClaimRef) == claimKey(c) &&
-		(s.pv.Spec.ClaimRef.UID == c.UID || s.pv.Spec.ClaimRef.UID == "")
+	return s.namesOther()
 }
 
 // sameClaim says that a claim asks for what a manifest asks for.
@@ -120,6 +137,16 @@ func (s side) ready() bool {
 	}
 	// Reserved, or taken by the claim that it was reserved for.
 	return ref.UID == "" || s.reached() && ref.UID == s.atGoal.UID
+}
+
+// holdsGoal says that the volume names, by uid, the claim that it shall have,
+// whatever its modes are.
+func (s side) holdsGoal() bool {
+	if s.pv == nil || s.goal == nil || !s.reached() {
+		return false
+	}
+	ref := s.pv.Spec.ClaimRef
+	return ref != nil && refKey(ref) == claimKey(s.goal) && ref.UID == s.atGoal.UID
 }
 
 func sameRef(a, b *corev1.ObjectReference) bool {

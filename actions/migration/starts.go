@@ -2,9 +2,12 @@ package migration
 
 import (
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // afterBinding are the steps after which everything runs again.
@@ -65,7 +68,7 @@ func (m *machine) replaceSet(w Workload) []node {
 	remove.done = set == nil || set.DeletionTimestamp != nil || sameTemplates(set, goal)
 	if !remove.done {
 		if path := changedSince(set, other); path != "" {
-			remove.halt = fmt.Sprintf("%s was changed meanwhile (%s)%s: to make it anew from the journal would take that back", describe(w.Ref), path, by(managerOf(set, "spec")))
+			remove.halt = fmt.Sprintf("%s was changed meanwhile (%s)%s: to make it anew from the journal would take that back", describe(w.Ref), path, by(managerOf(set, strings.Split(path, ".")...)))
 			remove.remedy = "Bring it back to what it was, or delete it yourself with --cascade=orphan and create it with the new templates; then resume"
 		}
 	}
@@ -111,17 +114,33 @@ func sameTemplates(set, as *appsv1.StatefulSet) bool {
 // changedSince names the part of a StatefulSet that is not as in the journal,
 // but for what the operation itself changes.
 func changedSince(set, was *appsv1.StatefulSet) string {
-	switch a, b := set.Spec, was.Spec; {
-	case !apiequality.Semantic.DeepEqual(a.Template, b.Template):
-		return "spec.template"
-	case !apiequality.Semantic.DeepEqual(a.Selector, b.Selector):
-		return "spec.selector"
-	case a.ServiceName != b.ServiceName:
-		return "spec.serviceName"
-	case !apiequality.Semantic.DeepEqual(a.UpdateStrategy, b.UpdateStrategy):
-		return "spec.updateStrategy"
-	case !sameTemplates(set, was):
-		return "spec.volumeClaimTemplates"
+	a, b := *set.Spec.DeepCopy(), *was.Spec.DeepCopy()
+	for _, spec := range [...]*appsv1.StatefulSetSpec{&a, &b} {
+		spec.Replicas, spec.PersistentVolumeClaimRetentionPolicy = nil, nil
+		for i := range spec.VolumeClaimTemplates {
+			t := &spec.VolumeClaimTemplates[i]
+			// What else there is of it is for form's sake.
+			*t = corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: t.Name, Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
+		}
+	}
+	for _, part := range [...]struct {
+		path     string
+		one, two any
+	}{
+		{"spec.template", a.Template, b.Template},
+		{"spec.selector", a.Selector, b.Selector},
+		{"spec.serviceName", a.ServiceName, b.ServiceName},
+		{"spec.updateStrategy", a.UpdateStrategy, b.UpdateStrategy},
+		{"spec.podManagementPolicy", a.PodManagementPolicy, b.PodManagementPolicy},
+		{"spec.minReadySeconds", a.MinReadySeconds, b.MinReadySeconds},
+		{"spec.revisionHistoryLimit", a.RevisionHistoryLimit, b.RevisionHistoryLimit},
+		{"spec.ordinals", a.Ordinals, b.Ordinals},
+		{"spec.volumeClaimTemplates", a.VolumeClaimTemplates, b.VolumeClaimTemplates},
+		{"spec", a, b},
+	} {
+		if !apiequality.Semantic.DeepEqual(part.one, part.two) {
+			return part.path
+		}
 	}
 	return ""
 }

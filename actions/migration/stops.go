@@ -216,19 +216,24 @@ func (m *machine) awaitUnused() node {
 	return n
 }
 
-// users are the pods, of every phase, that name a claim of the operation.
+// users are the pods, of every phase, that name a claim of the operation. Those
+// that wait for a claim of another name to come are none.
 func (m *machine) users() []*corev1.Pod {
 	var pods []*corev1.Pod
+	add := func(found []*corev1.Pod) {
+		for _, pod := range found {
+			if !slices.Contains(pods, pod) {
+				pods = append(pods, pod)
+			}
+		}
+	}
 	for _, v := range m.j.Volumes {
-		for _, claim := range [...]*corev1.PersistentVolumeClaim{v.From, v.To} {
-			if claim == nil {
-				continue
-			}
-			for _, pod := range m.podsOf(claimKey(claim)) {
-				if !slices.Contains(pods, pod) {
-					pods = append(pods, pod)
-				}
-			}
+		s := m.side(v)
+		if s.other != nil && (s.atOther == nil || !s.otherGone() || s.goal != nil && claimKey(s.goal) == claimKey(s.other)) {
+			add(m.podsOf(claimKey(s.other)))
+		}
+		if s.goal != nil && !s.reached() && (s.other == nil || claimKey(s.goal) != claimKey(s.other)) {
+			add(slices.DeleteFunc(m.podsOf(claimKey(s.goal)), func(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" }))
 		}
 	}
 	return pods

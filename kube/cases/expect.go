@@ -223,23 +223,23 @@ func (j *judge) operation() error {
 	if j.For != "" {
 		req.To = key(j.For)
 	}
-	_, checks, items, err := j.p.client.PlanOperation(j.ctx, req, j.snap, "ann on laptop")
+	plan, err := j.p.client.PlanOperation(j.ctx, req, j.snap, "ann on laptop")
 	if err != nil {
 		return fmt.Errorf("plan the operation: %w", err)
 	}
 	var written []string
-	for _, item := range items {
+	for _, item := range plan.Outline {
 		written = append(written, string(item.Patch)+string(item.Object))
 		j.safe("step", item.Title, item.Why, item.Then, item.Stop)
 	}
-	j.checks(checks)
-	j.written(len(items), written)
+	j.checks(plan.Checks)
+	j.written(len(plan.Outline), written)
 	return nil
 }
 
 func (j *judge) checks(checks []actions.Check) {
 	severities := map[actions.Severity]string{actions.Pass: "pass", actions.Warn: "warn", actions.Block: "block"}
-	found, all := map[string]string{}, []string{}
+	found, all := map[string]string{}, make([]string, 0, len(checks))
 	blocked := false
 	for _, c := range checks {
 		severity := severities[c.Severity]

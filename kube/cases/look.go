@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,6 @@ func (p *player) look(ctx context.Context) (View, error) {
 		uids[c.UID] = true
 	}
 	for _, pv := range objects.Volumes {
-		name := "volume " + pv.Name
 		tie := "open"
 		if ref := pv.Spec.ClaimRef; ref != nil {
 			tie = "without uid"
@@ -42,11 +42,14 @@ func (p *player) look(ctx context.Context) (View, error) {
 				tie = map[bool]string{true: "with uid", false: "with a stale uid"}[uids[ref.UID]]
 			}
 			tie = "for " + ref.Namespace + "/" + ref.Name + " " + tie
-			if strings.HasPrefix(pv.Name, "pvc-") {
-				name = "volume made for " + ref.Namespace + "/" + ref.Name
-			}
 		}
-		view[name] = fmt.Sprintf("%s, %s%s", pv.Status.Phase, tie, going(pv))
+		state := fmt.Sprintf("%s, %s%s", pv.Status.Phase, tie, going(pv))
+		if strings.HasPrefix(pv.Name, "pvc-") {
+			// There may be several of a claim.
+			view["made volume: "+state] += "x"
+			continue
+		}
+		view["volume "+pv.Name] = state
 	}
 	for _, c := range objects.Claims {
 		volume := c.Spec.VolumeName
@@ -167,13 +170,20 @@ func (p *player) narrow(ctx context.Context) (*kube.Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("wait for the feed: %w", err)
 		}
-		done := len(snap.Resources) > 0
-		for _, state := range snap.Resources {
-			done = done && (state.Phase == kube.Synced || state.Phase == kube.Forbidden)
-		}
-		if done {
+		if !slices.ContainsFunc(watched(), func(r kube.Resource) bool {
+			phase := snap.Resources[r].Phase
+			return phase != kube.Synced && phase != kube.Forbidden
+		}) {
 			return snap, nil
 		}
+	}
+}
+
+// watched is all that a feed reads.
+func watched() []kube.Resource {
+	return []kube.Resource{
+		kube.PersistentVolumes, kube.PersistentVolumeClaims, kube.StorageClasses, kube.Nodes, kube.Namespaces, kube.VolumeAttachments,
+		kube.Pods, kube.StatefulSets, kube.Deployments, kube.ReplicaSets, kube.DaemonSets, kube.Jobs, kube.CronJobs,
 	}
 }
 

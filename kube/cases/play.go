@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -223,27 +224,38 @@ func (p *player) write(ctx context.Context, a *Act) error {
 
 // find reads how a story calls an object: "PersistentVolume disk", "Pod
 // shop/web", or "PersistentVolume of shop/data" for the volume of a claim,
-// whose own name nobody can know.
+// whose own name nobody can know; "formerly of" is one that carries the uid of
+// an earlier claim.
 func (p *player) find(ctx context.Context, text string) (kind, namespace, name string, err error) {
 	kind, name, _ = strings.Cut(text, " ")
-	of, isOf := strings.CutPrefix(name, "of ")
-	if isOf {
-		name = of
+	of, formerly := strings.CutPrefix(name, "formerly of ")
+	of, isOf := strings.CutPrefix(of, "of ")
+	if ns, rest, found := strings.Cut(of, "/"); found {
+		namespace, of = ns, rest
 	}
-	if ns, rest, found := strings.Cut(name, "/"); found {
-		namespace, name = ns, rest
+	if !isOf && !formerly {
+		return kind, namespace, of, nil
 	}
-	if !isOf {
-		return kind, namespace, name, nil
+	var uid types.UID
+	claim, err := p.api.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, of, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		uid = claim.UID
+	case !apierrors.IsNotFound(err):
+		return "", "", "", fmt.Errorf("find the volume of a claim: %w", err)
 	}
 	list, err := p.api.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return "", "", "", fmt.Errorf("find the volume of claim %s: %w", of, err)
+		return "", "", "", fmt.Errorf("find the volume of a claim: %w", err)
 	}
 	for i := range list.Items {
-		if ref := list.Items[i].Spec.ClaimRef; ref != nil && ref.Namespace == namespace && ref.Name == name {
+		ref := list.Items[i].Spec.ClaimRef
+		if ref == nil || ref.Namespace != namespace || ref.Name != of {
+			continue
+		}
+		if former := ref.UID != "" && ref.UID != uid; former == formerly || uid == "" {
 			return kind, "", list.Items[i].Name, nil
 		}
 	}
-	return "", "", "", fmt.Errorf("no volume names claim %s", of)
+	return "", "", "", fmt.Errorf("there is no %s", text)
 }

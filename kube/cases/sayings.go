@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube/explain"
 )
@@ -39,6 +41,7 @@ func (j *judge) explanation() error {
 	j.safe("explanation", all...)
 	j.sentences(e)
 	j.remediesHold(e)
+	j.curesHold(e)
 	text := strings.Join(all, "\n\t\t")
 	if j.Verdict != "" && string(e.Verdict) != j.Verdict {
 		j.fail("the verdict is %s, want %s", e.Verdict, j.Verdict)
@@ -132,6 +135,13 @@ func (j *judge) remediesHold(e explain.Explanation) {
 	}
 }
 
+// curesHold: so does what is hung on a sentence.
+func (j *judge) curesHold(e explain.Explanation) {
+	for _, s := range e.Summary {
+		j.cure("the cure of "+s.Text, s.Cure)
+	}
+}
+
 func (j *judge) canBeDone(what string, req actions.Request) {
 	w := j.snap.World(req.Volume.Name)
 	if w.Volume == nil {
@@ -161,7 +171,7 @@ func (j *judge) risks() error {
 	for _, r := range tracker.Update(j.snap).Of(actions.Ref{Kind: actions.Kind(j.kind), Namespace: j.namespace, Name: j.name}) {
 		found[string(r.ID)] = r.Severity.String() + " " + r.Text + " " + r.Remedy
 		j.safe("risk", r.Text, r.Remedy)
-		j.curable(r)
+		j.cure("the cure of risk "+string(r.ID), r.Cure)
 	}
 	for id, phrase := range j.Risks {
 		if text, there := found[id]; !there || !strings.Contains(text, phrase) {
@@ -176,25 +186,28 @@ func (j *judge) risks() error {
 	return nil
 }
 
-// curable: the operation that is to cure a risk can be done.
-func (j *judge) curable(r *explain.Risk) {
+// cure: the operation that is to cure something can be done.
+func (j *judge) cure(what string, verb actions.Verb) {
 	volume := j.volume
 	if j.claim != nil {
 		volume = j.snap.Volume(j.claim.Object.Spec.VolumeName)
 	}
-	if r.Cure == "" || volume == nil {
+	if verb == "" || volume == nil {
 		return
 	}
-	req := actions.Request{Verb: r.Cure, Volume: actions.Ref{Kind: actions.VolumeKind, Name: volume.Object.Name, UID: volume.Object.UID}}
-	switch r.Cure {
+	req := actions.Request{Verb: verb, Volume: actions.Ref{Kind: actions.VolumeKind, Name: volume.Object.Name, UID: volume.Object.UID}}
+	switch verb {
 	case actions.SetPolicy:
-		req.Policy = "Retain"
+		req.Policy = corev1.PersistentVolumeReclaimRetain
 	case actions.Repair:
 		req.Claim = actions.ClaimKey{Namespace: j.namespace, Name: j.name}
+		if ref := volume.Object.Spec.ClaimRef; j.claim == nil && ref != nil {
+			req.Claim = actions.ClaimKey{Namespace: ref.Namespace, Name: ref.Name}
+		}
 	default:
 		// The claim is for the user to choose.
 	}
-	j.canBeDone("the cure of risk "+string(r.ID), req)
+	j.canBeDone(what, req)
 }
 
 // safe: nothing that is said drives a terminal.

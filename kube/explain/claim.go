@@ -31,6 +31,7 @@ func Claim(snap *kube.Snapshot, c *kube.Claim, ask Ask) Explanation {
 	}
 	t.events()
 	t.claimHolders(c)
+	t.inOperation()
 	return t.Explanation
 }
 
@@ -191,7 +192,15 @@ func (t *telling) namedVolume(c *kube.Claim, v *kube.Volume, verdict binding.Ver
 		t.Verdict = ClaimNamesTaken
 		t.stress(Warn, "Waits for volume "+name+", "+takenText(t.snap, v, c)+".")
 		t.fact("Path", "It names its volume: no other can take that one's place, and nothing is provisioned")
-		if !heldByLiving(t.snap, v) {
+		switch {
+		case heldByLiving(t.snap, v):
+		case v.Object.DeletionTimestamp != nil:
+			t.factOf(Bad, "Volume", "Volume "+name+" is being deleted: no claim can get it any more", volumeRef(v.Object))
+			t.retainRemedy(v, "Set Retain on volume "+name+" at once if the data must survive")
+		case v.Object.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle:
+			t.factOf(Bad, "Volume", "Volume "+name+" has policy Recycle: its files may be being erased right now", volumeRef(v.Object))
+			t.retainRemedy(v, "Set Retain on volume "+name+", then look at what is left")
+		default:
 			key := actions.ClaimKey{Namespace: c.Object.Namespace, Name: c.Object.Name}
 			t.reserveRemedy(v, key, "Reserve volume "+name+" for this claim; they then bind at once, without any check")
 		}

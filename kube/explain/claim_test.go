@@ -262,6 +262,7 @@ func TestClaim(t *testing.T) {
 				t.Errorf("remedies %q, want %q", got, tc.requests)
 			}
 			wellFormed(t, e)
+			doable(t, snap, e)
 			brief := Claim(snap, &c, Ask{Now: noon(), Brief: true})
 			if brief.Verdict != e.Verdict || brief.Candidates != nil || !strings.HasPrefix(e.Summary.String(), brief.Summary.String()) {
 				t.Errorf("in brief it says: %s", brief.Summary)

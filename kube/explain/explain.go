@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -184,4 +185,34 @@ func (t *telling) factOf(level Level, label, text string, object actions.Ref) {
 
 func (t *telling) advise(text string, request *actions.Request) {
 	t.Remedies = append(t.Remedies, Remedy{Text: clean(text), Request: request})
+}
+
+// inOperation takes back what can't be done to a volume on which an operation
+// is unfinished, and says so instead.
+func (t *telling) inOperation() {
+	var busy string
+	check := func(name string) bool {
+		v := t.snap.Volume(name)
+		if v == nil || !actions.InOperation(v.Object) {
+			return false
+		}
+		busy = name
+		return true
+	}
+	t.Remedies = slices.DeleteFunc(t.Remedies, func(r Remedy) bool {
+		return r.Request != nil && r.Request.Verb != actions.SetPolicy && check(r.Request.Volume.Name)
+	})
+	if t.Object.Kind == actions.VolumeKind {
+		check(t.Object.Name)
+	}
+	if busy == "" {
+		return
+	}
+	for i := range t.Summary {
+		if t.Summary[i].Cure != actions.SetPolicy {
+			t.Summary[i].Cure = ""
+		}
+	}
+	t.factOf(Notice, "Operation", "An operation on volume "+busy+" is unfinished", actions.Ref{Kind: actions.VolumeKind, Name: busy})
+	t.advise("Open the operation and carry it on, or take it back, before anything else", nil)
 }

@@ -20,7 +20,7 @@ func (t *telling) lostClaim(c *kube.Claim) {
 		t.Verdict = ClaimLostMissing
 		t.stress(Bad, "Lost: its volume "+name+" does not exist.")
 		t.fact("Data", "Whether the data are still with the storage is not known here: they are, if the volume's policy was Retain")
-		t.advise("If the storage is still there, make a volume "+name+" of it, without a claimRef: the controller then binds the claim to it again", nil)
+		t.advise("If the storage is still there, make a volume "+name+" of it whose claimRef has this claim's namespace, name and uid ("+string(c.Object.UID)+"): the controller then binds the claim to it again, and no other claim can take it", nil)
 	case v == nil:
 		t.Verdict = ClaimLostUnknown
 		t.stress(Bad, "Lost: its volume "+name+" is gone or holds another claim (volumes can't be seen).")

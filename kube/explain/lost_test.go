@@ -92,6 +92,9 @@ func TestLost(t *testing.T) {
 				}
 			}
 			wellFormed(t, e)
+			if !tc.unread {
+				doable(t, snap, e)
+			}
 		})
 	}
 }

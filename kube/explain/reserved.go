@@ -34,10 +34,10 @@ func (t *telling) reservedVolume(v *kube.Volume) {
 	}
 	switch pv.Spec.PersistentVolumeReclaimPolicy {
 	case corev1.PersistentVolumeReclaimDelete:
-		t.stress(Notice, "Policy Delete: it dies with that claim.")
+		t.stress(Notice, "Policy Delete: once that claim has it, the volume and its data go with the claim.")
 		t.cure(actions.SetPolicy)
 	case corev1.PersistentVolumeReclaimRecycle:
-		t.stress(Notice, "Policy Recycle: its files are erased when that claim goes.")
+		t.stress(Notice, "Policy Recycle: once that claim has it, its files are erased when the claim goes.")
 		t.cure(actions.SetPolicy)
 	case corev1.PersistentVolumeReclaimRetain:
 	}

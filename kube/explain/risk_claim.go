@@ -212,11 +212,11 @@ func sharedTemplate(u kube.User, claim string) bool {
 }
 
 // repairable says that the volume of a Lost claim can be given back to it: it
-// is there to stay, and no other claim has it.
+// is there to stay, no other claim has it, and no operation is on it.
 func (e *surroundings) repairable(c *kube.Claim) bool {
 	v := e.volumeNamed(c.Object.Spec.VolumeName)
 	return v != nil && (c.Tie == kube.TieOpen || c.Tie == kube.TieOther) &&
-		v.Object.DeletionTimestamp == nil && !heldByLiving(e.snap, v)
+		v.Object.DeletionTimestamp == nil && !heldByLiving(e.snap, v) && !actions.InOperation(v.Object)
 }
 
 // claimTie is about who else wants the claim's volume.

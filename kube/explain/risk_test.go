@@ -143,7 +143,7 @@ func TestVolumeRisks(t *testing.T) {
 		"recycling failed": {objects: objects(pvs(newPV("v", released, inPhase(corev1.VolumeFailed), policy(recycle))), nil), id: RiskRecycle, severity: Critical, object: "v", text: "right now"},
 		"not recycled":     {objects: objects(pvs(newPV("v", policy(remove))), nil), id: RiskRecycle, severity: absent},
 
-		"local, gone": {objects: objects(pvs(newPV("v", onNode("n9"))), nil), id: RiskNodeGone, severity: High, object: "v", text: "node that is gone (n9)"},
+		"local, gone": {objects: objects(pvs(newPV("v", onNode("n9"))), nil), id: RiskNodeGone, severity: High, object: "v", text: "node that is gone, or has lost its label (n9)"},
 		"zone, gone": {
 			objects: objects(pvs(newPV("v", affine(corev1.NodeSelectorRequirement{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"z"}}))), nil),
 			id:      RiskNodeGone, severity: Low, object: "v", text: "zone=z",
@@ -291,6 +291,9 @@ func TestClaimRisks(t *testing.T) {
 		"Lost, volume going": {
 			objects: objects(pvs(newPV("v", tied("c", ""), goingPV)), claimsOf(newPVC("c", lostOver("v")))), id: RiskLost, severity: High, object: "c",
 		},
+		"Lost, volume operated": {
+			objects: objects(pvs(newPV("v", tied("c", ""), operated)), claimsOf(newPVC("c", lostOver("v")))), id: RiskLost, severity: High, object: "c",
+		},
 		"Lost to another": {
 			objects: objects(pvs(newPV("v", tied("d", "uid-d"))), claimsOf(newPVC("c", lostOver("v")), newPVC("d", boundTo("v")))), id: RiskLost, severity: High, object: "c",
 		},
@@ -347,5 +350,19 @@ func TestRiskOrder(t *testing.T) {
 func TestBadPattern(t *testing.T) {
 	if _, err := NewTracker(RiskOptions{Protected: []string{"ok", "[a"}}); err == nil || !strings.Contains(err.Error(), `"[a"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestCureOfAnOperated: as long as an operation is on a volume, it is what goes
+// on. Only Retain can be set.
+func TestCureOfAnOperated(t *testing.T) {
+	snap := kube.NewSnapshot(world(pvs(
+		newPV("open", provisionedBy("csi.test")), newPV("busy", provisionedBy("csi.test"), operated), newPV("going", released, policy(remove), operated),
+	)))
+	risks := risksOf(t, snap)
+	for name, want := range map[string]actions.Verb{"open": actions.Reserve, "busy": "", "going": actions.SetPolicy} {
+		if of := risks.Of(actions.Ref{Kind: actions.VolumeKind, Name: name}); len(of) != 1 || of[0].Cure != want {
+			t.Errorf("%s: %+v, want the cure %q", name, of, want)
+		}
 	}
 }

@@ -30,9 +30,9 @@ func (e *surroundings) volume(v *kube.Volume) *verdicts {
 	if e.home.nowhere(pv) {
 		severity, text := Low, "No node fits its node affinity ("+affinityText(pv)+"): no pod can use it now"
 		if pv.Spec.Local != nil || pv.Spec.HostPath != nil {
-			severity, text = High, "Its data are on a node that is gone ("+affinityText(pv)+"): no pod can use it"
+			severity, text = High, "Its data are on a node that is gone, or has lost its label ("+affinityText(pv)+"): no pod can use it"
 		}
-		f.add(RiskNodeGone, severity, text, "Bring the node back under its name, or restore the data on another volume: the node affinity can't be changed")
+		f.add(RiskNodeGone, severity, text, "Bring the node back, or its label; else restore the data on another volume: the node affinity can't be changed")
 	}
 	for _, name := range pv.Finalizers {
 		if !finalizer(name, pv.Spec.PersistentVolumeReclaimPolicy, false).foreign {
@@ -45,6 +45,14 @@ func (e *surroundings) volume(v *kube.Volume) *verdicts {
 			f.add(RiskForeignFinalizer, Info, "It carries finalizer "+name+", which nothing of Kubernetes removes: a deletion would wait for whoever put it there", "")
 		}
 		break
+	}
+	if actions.InOperation(pv) {
+		// It is the operation that goes on.
+		for _, r := range f.risks {
+			if r.Cure != actions.SetPolicy {
+				r.Cure = ""
+			}
+		}
 	}
 	return f.sorted()
 }

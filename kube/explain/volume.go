@@ -10,6 +10,7 @@ import (
 
 	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/binding"
 )
 
 // Volume explains a volume of a snapshot.
@@ -39,6 +40,7 @@ func Volume(snap *kube.Snapshot, v *kube.Volume, ask Ask) Explanation {
 	t.volumeEvidence(v)
 	t.events()
 	t.volumeHolders(v)
+	t.inOperation()
 	return t.Explanation
 }
 
@@ -114,16 +116,40 @@ func (t *telling) releasedVolume(v *kube.Volume) {
 	if pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRecycle {
 		t.cure(actions.Reserve)
 	}
-	t.retainRemedy(v, "Set Retain first: it stops what has not begun")
-	switch ref := pv.Spec.ClaimRef; {
-	case t.recycles(v):
-	case ref != nil:
-		t.reserveRemedy(v, keyOf(ref), "Reserve it for claim "+claimOf(pv)+": only that claim can then take it")
-		t.reserveRemedy(v, actions.ClaimKey{}, "Reserve it for another claim")
-	default:
-		t.reserveRemedy(v, actions.ClaimKey{}, "Reserve it for another claim")
+	t.retainRemedy(v, "Set Retain first: it stops a deletion that has not begun")
+	if !t.recycles(v) {
+		if t.formerRemedy(v, "Reserve it for claim "+claimOf(pv)+": only that claim can then take it") {
+			t.reserveRemedy(v, actions.ClaimKey{}, "Reserve it for another claim")
+		}
 	}
 	t.takers(v)
+}
+
+// formerRemedy offers the volume to the claim that it names. One that exists
+// again may be past having it, or count on it so that no other can have it.
+func (t *telling) formerRemedy(v *kube.Volume, text string) (others bool) {
+	ref := v.Object.Spec.ClaimRef
+	if ref == nil {
+		return true
+	}
+	name, c := claimOf(v.Object), t.snap.Claim(ref.Namespace, ref.Name)
+	switch {
+	case c == nil:
+		t.reserveRemedy(v, keyOf(ref), text)
+	case c.Object.DeletionTimestamp != nil:
+		t.advise("Wait until claim "+name+", which is being deleted, is gone, and reserve it for the one that takes its place", nil)
+	case c.Object.Spec.VolumeName != "" && c.Object.Spec.VolumeName != v.Object.Name:
+		t.advise("Claim "+name+" is on another volume now: if it is to have these data, scale down what uses it, delete it, "+
+			"and reserve this volume for it before it is made again", nil)
+	case c.State.Stored == kube.Lost && c.Object.Spec.VolumeName == v.Object.Name && c.Object.UID != ref.UID:
+		t.advise("If claim "+name+", which is Lost over it, is to have the data, put its uid into the claimRef", repairRequest(v.Object, c.Object))
+	case binding.BindCompleted(c.Object):
+		t.advise("Claim "+name+" carries the mark of an earlier binding (pv.kubernetes.io/bind-completed): make it anew without that annotation first", nil)
+		return c.Object.Spec.VolumeName != v.Object.Name
+	default:
+		t.reserveRemedy(v, keyOf(ref), text)
+	}
+	return true
 }
 
 // recycles: as long as the files may be being erased, nobody is to get the
@@ -204,8 +230,8 @@ func (t *telling) failedVolume(v *kube.Volume) {
 	}
 	t.successorFact(v)
 	t.retainRemedy(v, "Set Retain first: it ends the attempts")
-	if ref := pv.Spec.ClaimRef; !t.recycles(v) && ref != nil {
-		t.reserveRemedy(v, keyOf(ref), "If the data are wanted, reserve it for claim "+claimOf(pv)+"; this also takes it out of Failed")
+	if !t.recycles(v) {
+		t.formerRemedy(v, "If the data are wanted, reserve it for claim "+claimOf(pv)+"; this also takes it out of Failed")
 	}
 	t.takers(v)
 }

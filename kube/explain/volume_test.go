@@ -84,7 +84,7 @@ func TestVolume(t *testing.T) {
 		"released, claim made again on a new, empty volume": {
 			volume: newPV("v", released), others: pvs(newPV("w", tied("data", "uid-data"))),
 			claims: []*corev1.PersistentVolumeClaim{newPVC("data", boundTo("w"))}, verdict: VolumeReleased,
-			summary: []string{"another one, on volume w."}, requests: "reserve reserve",
+			summary: []string{"another one, on volume w."}, requests: "reserve",
 		},
 		"released, claims unread": {
 			volume: newPV("v", released), unread: []kube.Resource{kube.PersistentVolumeClaims}, verdict: VolumeReleased,
@@ -138,7 +138,7 @@ func TestVolume(t *testing.T) {
 			summary: []string{"is Lost, as the volume does not carry its uid"}, requests: "repair unreserve",
 		},
 		"reserved, under Delete": {
-			volume: newPV("v", tied("data", ""), policy(remove)), verdict: VolumeReserved, summary: []string{"it dies with that claim"}, requests: "set-policy unreserve",
+			volume: newPV("v", tied("data", ""), policy(remove)), verdict: VolumeReserved, summary: []string{"once that claim has it, the volume and its data go with the claim"}, requests: "set-policy unreserve",
 		},
 
 		"bound, dies with its claim": {
@@ -238,6 +238,7 @@ func TestVolume(t *testing.T) {
 				t.Errorf("remedies %q, want %q", got, tc.requests)
 			}
 			wellFormed(t, e)
+			doable(t, snap, e)
 			brief := Volume(snap, &v, Ask{Now: noon(), Brief: true})
 			if brief.Verdict != e.Verdict || brief.Takers != nil || !strings.HasPrefix(e.Summary.String(), brief.Summary.String()) {
 				t.Errorf("in brief it says: %s", brief.Summary)

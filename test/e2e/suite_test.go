@@ -2,11 +2,13 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +26,10 @@ const (
 	// settleTimeout is for what the controllers do: the binder looks at
 	// everything again each 15 s, or each second in the shared control plane.
 	settleTimeout = 60 * time.Second
+
+	// atOnce is how many of the parallel tests go on side by side. They mostly
+	// wait for controllers, so that they are more than a machine has cores.
+	atOnce = 5
 )
 
 // suite is what the tests share: the program, and a control plane whose binder
@@ -50,6 +56,10 @@ func TestMain(m *testing.M) {
 }
 
 func runTests(m *testing.M) (code int, err error) {
+	flag.Parse()
+	if err := sideBySide(); err != nil {
+		return 1, err
+	}
 	dir, err := os.MkdirTemp("", "claimref-e2e-")
 	if err != nil {
 		return 1, err
@@ -69,6 +79,17 @@ func runTests(m *testing.M) (code int, err error) {
 	}
 	shared.cp, shared.data = cp, data
 	return m.Run(), nil
+}
+
+// sideBySide lets more tests go on at once than there are cores, unless the
+// command line says how many.
+func sideBySide() error {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(atOnce))
 }
 
 // build builds the program with the race detector where there is one, so that

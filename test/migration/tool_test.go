@@ -121,14 +121,14 @@ func (e errand) run(ctx context.Context, w *wire, getenv func(string) string) (r
 	snap := &kube.Snapshot{Link: kube.Link{Version: controlplane.Version}}
 	var o *kube.Operation
 	if e.Request != nil {
-		j, checks, _, err := client.PlanOperation(ctx, *e.Request, snap, e.Who)
+		plan, err := client.PlanOperation(ctx, *e.Request, snap, e.Who)
 		if err != nil {
 			return report{}, err
 		}
-		if blocks := blocking(checks); blocks != "" {
+		if blocks := blocking(plan.Checks); blocks != "" {
 			return report{Outcome: refused, Reason: blocks}, nil
 		}
-		o = client.NewOperation(backups, j, e.Who)
+		o = client.NewOperation(backups, plan.Journal, e.Who)
 	} else if o, err = e.takeOver(ctx, config, client, backups, snap); err != nil || o == nil {
 		return report{Outcome: nothing}, err
 	}

@@ -1,0 +1,412 @@
+package views
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/claimref/claimref/actions/migration"
+	"github.com/claimref/claimref/ui"
+)
+
+// Story implements ui.Page: what is going on right now.
+func (p *walkPage) Story() []ui.Span {
+	item, at, _ := p.current()
+	switch p.stage {
+	case atLook:
+		return []ui.Span{{Text: "Looking afresh at all that this is about…", Role: ui.Dim}}
+	case atRehearsal:
+		return []ui.Span{{Text: "The server dry-runs every step that is left…", Role: ui.Dim}}
+	case atReview:
+		return p.reviewStory()
+	case atPreview:
+		return []ui.Span{{Text: "Asking the server for a dry run…", Role: ui.Dim}}
+	case atDiff:
+		return p.diffStory(at)
+	case atWrite:
+		return []ui.Span{{Text: "Looking once more, then sending it…"}}
+	case atWait:
+		return p.waitStory(item)
+	case atHalt:
+		return p.haltStory()
+	case atError:
+		return []ui.Span{{Text: "Stopped: " + sentence(p.problem), Role: ui.Bad}, {Text: " What was written before stays. "}, {Text: "r", Role: ui.Key}, {Text: " looks again.", Role: ui.Dim}}
+	case atEnd:
+		text := "Done, and seen to be done. "
+		if p.run.Direction == migration.Back {
+			text = "Undone. "
+		}
+		return []ui.Span{{Text: text, Role: ui.Good}, {Text: "The manifests at the end of the report want to be changed where they are kept.", Role: ui.Dim}}
+	}
+	return nil
+}
+
+func (p *walkPage) reviewStory() []ui.Span {
+	switch {
+	case p.opts.ReadOnly:
+		return []ui.Span{{Text: "Read-only: nothing will be written, and nothing was rehearsed. ", Role: ui.Notice}, {Text: "This is how far it has come, and what is left."}}
+	case p.opts.DryRun:
+		return []ui.Span{{Text: "Dry run only: nothing will be written. ", Role: ui.Notice}, {Text: "Look at every step; that is all there is to do."}}
+	case p.rehearsalErr != "" && p.begun():
+		return []ui.Span{
+			{Text: "Under way" + p.bySpan() + ", and not all that is left could be rehearsed: " + sentence(p.rehearsalErr) + " ", Role: ui.Warn},
+			{Text: "r", Role: ui.Key}, {Text: " tries again, ", Role: ui.Dim}, {Text: "enter", Role: ui.Key}, {Text: " goes on step by step.", Role: ui.Dim},
+		}
+	case p.rehearsalErr != "":
+		return []ui.Span{{Text: "It can't be started: " + sentence(p.rehearsalErr), Role: ui.Bad}}
+	case p.begun():
+		return []ui.Span{{Text: "Under way" + p.bySpan() + ". ", Role: ui.Notice}, {Text: "What is left was rehearsed; look at it, then "}, {Text: "enter", Role: ui.Key}, {Text: " goes on.", Role: ui.Dim}}
+	}
+	if p.planned == nil {
+		return []ui.Span{
+			{Text: "No note of it is on its volume: it was finished, never begun, or somebody took the note off. ", Role: ui.Warn},
+			{Text: "Step 1 notes it again, and then it is seen what was done already. "}, {Text: "enter", Role: ui.Key}, {Text: " starts it.", Role: ui.Dim},
+		}
+	}
+	text := "Nothing is written yet: this is all that will be. "
+	if pods := stoppedText(p.journal); pods != "" {
+		text += "Meanwhile pods are stopped: " + pods + ". "
+	}
+	return []ui.Span{{Text: text}, {Text: "enter", Role: ui.Key}, {Text: " starts it.", Role: ui.Dim}}
+}
+
+func (p *walkPage) bySpan() string {
+	text := ""
+	if p.journal.By != "" {
+		text = ", begun by " + p.journal.By
+	}
+	if p.run.Direction == migration.Back {
+		text += ", being undone"
+	}
+	return text
+}
+
+func (p *walkPage) diffStory(at int) []ui.Span {
+	if why := p.unread(); why != "" {
+		return []ui.Span{{Text: "Not written yet. " + sentence(strings.ToUpper(why[:1])+why[1:]), Role: ui.Notice}}
+	}
+	if p.aside != nil {
+		return []ui.Span{{Text: "Not written yet. ", Role: ui.Notice}, {Text: sentence(p.aside.Why)}}
+	}
+	spans := []ui.Span{{Text: "Step " + itoa(at+1) + " is not written yet. "}}
+	if then := p.fresh.Step.Then; then != "" {
+		spans = append(spans, ui.Span{Text: "Then: " + sentence(then)})
+	}
+	return spans
+}
+
+func (p *walkPage) waitStory(item migration.Item) []ui.Span {
+	text := "Waiting for " + p.waited(item.ID)
+	if holds := p.standing.Move.Holds; len(holds) > 0 {
+		text += ": " + holds[0]
+		if len(holds) > 1 {
+			text += " and " + itoa(len(holds)-1) + " more"
+		}
+	}
+	spans := []ui.Span{{Text: sentence(text)}}
+	if p.unlooked != "" {
+		return append(spans, ui.Span{Text: " It can't be looked at: " + sentence(p.unlooked) + " Trying on.", Role: ui.Warn})
+	}
+	return append(spans, ui.Span{Text: " You may leave; "}, ui.Span{Text: "R", Role: ui.Key}, ui.Span{Text: " on a table opens it again.", Role: ui.Dim})
+}
+
+func (p *walkPage) haltStory() []ui.Span {
+	spans := []ui.Span{{Text: "Stopped: " + sentence(p.standing.Move.Reason), Role: ui.Bad}}
+	if r := p.remedy(); r != "" {
+		spans = append(spans, ui.Span{Text: " " + r})
+	}
+	return spans
+}
+
+// unread says that part of the diff has not been on the screen yet.
+func (p *walkPage) unread() string {
+	item, _ := p.selected()
+	switch {
+	case item.ID != p.due():
+		return "this is another step: enter goes back to the one whose turn it is"
+	case p.narrow && !p.detail:
+		return "the difference is on the other side: tab shows it"
+	case p.pager.Read(p.diffEnd):
+		return ""
+	case p.pager.Skipped():
+		return "part of the difference was skipped: go back with home and look at all of it first"
+	case !p.pager.Wrapped():
+		return "long lines go on to the side: w wraps them, look at all of the difference first"
+	default:
+		return "the difference goes on below: page down and look at all of it first"
+	}
+}
+
+// Bindings implements ui.Page. The arrows move from step to step; the text
+// beside the list is turned by whole screens.
+func (p *walkPage) Bindings() []ui.Binding {
+	if p.Capturing() {
+		return p.pager.Bindings()
+	}
+	const group = "Operation"
+	leave, title, help := p.leave, "leave", "leave; an operation that was begun stays as it is, and R opens it again"
+	if p.aside != nil {
+		leave, title, help = p.look, "cancel", "leave it as it is"
+	}
+	esc := []string{"esc", "q"}
+	if p.pager.Searching() {
+		esc = esc[1:]
+	}
+	enter := ui.Binding{Keys: []string{"enter"}, Title: p.enterTitle(), Help: "start, or send what the diff shows", Group: group, Hint: p.cannotEnter() == "" && (p.stage != atDiff || p.settled), Disabled: p.cannotEnter, Do: p.enter}
+	if p.astray() {
+		enter.Title, enter.Hint, enter.Disabled, enter.Do = "to its step", true, nil, p.goBack
+	}
+	own := []ui.Binding{
+		enter,
+		p.runBinding(group),
+		{Keys: []string{"u"}, Title: p.turnTitle(), Help: "walk back to how it was, or forward again", Group: group, Hint: p.cannotTurn() == "", Disabled: p.cannotTurn, Do: p.turnAround},
+		{Keys: []string{"t"}, Title: "take over", Help: "take the operation over from whoever holds it", Group: group, Hint: p.cannotTakeOver() == "", Disabled: p.cannotTakeOver, Do: p.takeOver},
+		{Keys: []string{"tab"}, Title: p.otherSide(), Help: "show the list or the difference, where there is no room for both", Group: group, Hint: p.narrow && p.stage != atEnd, Disabled: p.oneSide, Do: func() tea.Cmd { p.detail = !p.detail; return nil }},
+		{Keys: []string{"c"}, Title: "as kubectl", Help: "the whole plan as kubectl commands", Group: group, Hint: true, Disabled: p.noSteps, Do: p.showCommands},
+		{Keys: []string{"Y"}, Title: "copy", Help: "copy what is shown, or the report", Group: group, Hint: p.stage == atEnd, Do: p.copyText},
+		{Keys: esc, Title: title, Help: help, Group: group, Hint: true, Disabled: p.Holds, Do: leave},
+	}
+	if p.narrow {
+		// The way out is to be read where there is room for a few keys only.
+		last, before := len(own)-1, slices.IndexFunc(own, func(b ui.Binding) bool { return b.Keys[0] == "tab" })
+		own = slices.Insert(own[:last:last], before, own[last])
+	}
+	return slices.Concat(own, p.moveBindings())
+}
+
+// runBinding is the one key that lets things go on: to run what was reviewed,
+// to stop that, or to look again after a stop.
+func (p *walkPage) runBinding(group string) ui.Binding {
+	b := ui.Binding{Keys: []string{"r"}, Title: "run the rest", Help: "run the rest of what was reviewed, and stop at anything unexpected; after a stop, look again", Group: group, Disabled: p.cannotRun, Do: func() tea.Cmd { return p.start(true) }}
+	switch {
+	case p.running:
+		b.Title, b.Disabled = "stop the run", p.cannotStop
+		b.Do = func() tea.Cmd { p.running = false; return nil }
+	case p.cannotLook() == "":
+		b.Title, b.Disabled, b.Do = "look again", p.cannotLook, p.lookAgain
+	}
+	b.Hint = b.Disabled() == ""
+	return b
+}
+
+// moveBindings move from step to step, and turn the text.
+func (p *walkPage) moveBindings() []ui.Binding {
+	if p.stage == atEnd {
+		return p.pager.Bindings()
+	}
+	step := func(title, help string, delta int, keys ...string) ui.Binding {
+		return ui.Binding{Keys: keys, Title: title, Help: help, Group: "Move", Do: func() tea.Cmd {
+			p.list.Move(delta)
+			p.redraw()
+			return nil
+		}}
+	}
+	keys := []ui.Binding{step("next step", "next step", 1, "j", "down"), step("previous step", "previous step", -1, "k", "up")}
+	for _, b := range p.pager.Bindings() {
+		b.Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(key string) bool { return slices.Contains([]string{"j", "down", "k", "up"}, key) })
+		if len(b.Keys) > 0 {
+			b.Hint = b.Hint && b.Group == "Search" && p.pager.Searching()
+			keys = append(keys, b)
+		}
+	}
+	return keys
+}
+
+func (p *walkPage) enterTitle() string {
+	switch {
+	case p.stage == atReview && (p.begun() || p.confirmed):
+		return "go on"
+	case p.stage == atReview:
+		return "start"
+	}
+	return "apply"
+}
+
+func (p *walkPage) enter() tea.Cmd {
+	if p.stage == atReview {
+		return p.start(false)
+	}
+	return p.approve()
+}
+
+// cannotWrite says why nothing can be written at all.
+func (p *walkPage) cannotWrite() string {
+	switch {
+	case p.opts.ReadOnly:
+		return "started with --read-only: nothing is written"
+	case p.opts.DryRun:
+		return "started with --dry-run: nothing is written"
+	}
+	return ""
+}
+
+func (p *walkPage) cannotEnter() string {
+	if why := p.cannotWrite(); why != "" {
+		return why
+	}
+	switch p.stage {
+	case atReview:
+		// What is begun is not to stay half done for the sake of a later step:
+		// each is dry-run once more when its turn comes.
+		if p.rehearsalErr != "" && !p.begun() {
+			return "not all of it could be rehearsed; r tries again"
+		}
+		return ""
+	case atDiff:
+		return p.unread()
+	case atEnd:
+		return "it is done; esc goes back"
+	case atHalt, atError:
+		return "it stopped; r looks again"
+	case atWait:
+		return "others have to act first"
+	default:
+		return "not yet: something is being asked"
+	}
+}
+
+// astray says that the bar is not on the step whose turn it is.
+func (p *walkPage) astray() bool {
+	item, ok := p.selected()
+	return p.stage == atDiff && ok && item.ID != p.due()
+}
+
+func (p *walkPage) goBack() tea.Cmd {
+	p.follow()
+	p.detail = true
+	p.redraw()
+	return p.settleAgain()
+}
+
+func (p *walkPage) cannotRun() string {
+	if why := p.cannotWrite(); why != "" {
+		return why
+	}
+	switch {
+	case p.running:
+		return "it is running"
+	case p.aside != nil:
+		return "first this step"
+	case p.rehearsalErr != "":
+		return "not all of it could be rehearsed"
+	case p.stage == atReview, p.stage == atDiff, p.stage == atWait && p.rehearsed != nil:
+		return ""
+	}
+	return "only after the review"
+}
+
+func (p *walkPage) cannotStop() string {
+	if p.stage == atWrite {
+		return "a request is on its way; the run can be stopped after it"
+	}
+	return ""
+}
+
+func (p *walkPage) cannotLook() string {
+	switch {
+	case p.stage == atHalt, p.stage == atError, p.stage == atReview && p.rehearsalErr != "":
+		return ""
+	}
+	return "nothing has changed"
+}
+
+func (p *walkPage) lookAgain() tea.Cmd {
+	if p.stage == atReview || !p.confirmed {
+		p.rehearsed = nil
+	}
+	return p.look()
+}
+
+func (p *walkPage) turnTitle() string {
+	if p.run.Direction == migration.Back {
+		return "go on after all"
+	}
+	return "undo"
+}
+
+func (p *walkPage) cannotTurn() string {
+	if why := p.cannotWrite(); why != "" {
+		return why
+	}
+	switch {
+	case p.aside != nil:
+		return "that is what this is; enter does it"
+	case p.heldByOther(), p.stage == atError && p.heldElsewhere():
+		return "somebody else holds it; take it over first"
+	case p.stage == atEnd:
+		return "it is over, and its note is taken off"
+	case !p.begun():
+		return "nothing was written yet; esc leaves it at that"
+	case p.stage == atWrite, p.stage == atLook, p.stage == atRehearsal, p.stage == atPreview:
+		return "not now: something is on its way"
+	}
+	return ""
+}
+
+func (p *walkPage) cannotTakeOver() string {
+	if why := p.cannotWrite(); why != "" {
+		return why
+	}
+	if !p.heldByOther() {
+		return "nobody else holds it"
+	}
+	return ""
+}
+
+func (p *walkPage) otherSide() string {
+	if p.detail {
+		return "steps"
+	}
+	return "difference"
+}
+
+func (p *walkPage) oneSide() string {
+	if !p.narrow || p.stage == atEnd {
+		return "all of it is shown"
+	}
+	return ""
+}
+
+func (p *walkPage) noSteps() string {
+	if len(p.rows()) == 0 {
+		return "there are no steps yet"
+	}
+	return ""
+}
+
+func (p *walkPage) showCommands() tea.Cmd {
+	title := p.name() + ": " + operationSubject(p.journal, fullName)
+	items := p.items
+	if p.aside != nil {
+		items = append([]migration.Item{{Step: p.fresh.Step, State: migration.Now}}, p.asideItems...)
+	}
+	p.nav.Push(newTextPage(p.session, "kubectl", "the commands", migration.Kubectl(title, items, p.opts.KubectlFlags...)))
+	return nil
+}
+
+func (p *walkPage) copyText() tea.Cmd {
+	if p.stage == atEnd {
+		return p.nav.Copy("the report", p.report)
+	}
+	return p.nav.Copy("this step", p.pager.Text())
+}
+
+func (p *walkPage) leave() tea.Cmd {
+	p.nav.Pop()
+	if p.overChecks && p.begun() {
+		p.nav.Pop()
+	}
+	if p.begun() && p.stage != atEnd {
+		p.nav.Notify(ui.Notice, "The operation stays where it is: "+p.resting()+" R opens it again.")
+	}
+	return nil
+}
+
+// resting says what it means to leave the operation where it is.
+func (p *walkPage) resting() string {
+	if item, _, ok := p.current(); ok && item.Stop != "" {
+		return sentence(item.Stop)
+	}
+	return "nothing goes on by itself."
+}
