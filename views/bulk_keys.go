@@ -114,8 +114,9 @@ func (p *bulkPage) noCommands() string {
 // showCommands shows the plans of all volumes that are ready, one after the
 // other.
 func (p *bulkPage) showCommands() tea.Cmd {
-	var texts []string
-	for _, i := range p.in(bulkReady) {
+	ready := p.in(bulkReady)
+	texts := make([]string, 0, len(ready))
+	for _, i := range ready {
 		it := p.items[i]
 		plan := it.finding.plan
 		if it.undoing {
@@ -123,6 +124,6 @@ func (p *bulkPage) showCommands() tea.Cmd {
 		}
 		texts = append(texts, plan.Kubectl(p.opts.KubectlFlags...))
 	}
-	p.nav.Push(newTextPage(p.session, "kubectl", "the commands", strings.Join(texts, "\n")))
+	p.nav.Push(newCommands(p.session, strings.Join(texts, "\n")))
 	return nil
 }

@@ -103,13 +103,16 @@ func TestBegunGoesOnWithoutFullRehearsal(t *testing.T) {
 // TestClockOfPodsThatRun: an operation that is turned around after the pods
 // were started again has stopped none.
 func TestClockOfPodsThatRun(t *testing.T) {
-	item := func(id string, act migration.Act, state migration.State) migration.Item {
-		return migration.Item{Step: migration.Step{ID: id, Act: act}, State: state}
+	item := func(id string, state migration.State) migration.Item {
+		return migration.Item{Step: migration.Step{ID: id}, State: state}
+	}
+	steps := func(stop, started migration.State) []migration.Item {
+		return []migration.Item{item("note/v", migration.Done), item("stop/shop/web", stop), item("started/shop/web", started)}
 	}
 	at := func(minutes int) time.Time { return noon().Add(time.Duration(minutes) * time.Minute) }
 	var c walkClock
-	c.see([]migration.Item{item("stop/shop/web", migration.Scale, migration.Now), item("started/shop/web", migration.Await, migration.Later)}, at(0))
-	c.see([]migration.Item{item("stop/shop/web", migration.Scale, migration.Done), item("started/shop/web", migration.Await, migration.Later)}, at(1))
+	c.see(steps(migration.Now, migration.Later), at(0))
+	c.see(steps(migration.Done, migration.Later), at(1))
 	if got := c.pods(at(2)); got != "pods stopped for 1:00" {
 		t.Errorf("stopped: %q", got)
 	}
@@ -118,7 +121,7 @@ func TestClockOfPodsThatRun(t *testing.T) {
 	if got := turned.pods(at(3)); got != "pods stopped for 2:00" {
 		t.Errorf("turned around while they are stopped: %q", got)
 	}
-	c.see([]migration.Item{item("stop/shop/web", migration.Scale, migration.Done), item("started/shop/web", migration.Await, migration.Done)}, at(3))
+	c.see(steps(migration.Done, migration.Done), at(3))
 	if got := c.pods(at(9)); got != "pods were stopped for 2:00" {
 		t.Errorf("started: %q", got)
 	}
@@ -126,7 +129,7 @@ func TestClockOfPodsThatRun(t *testing.T) {
 	if got := c.pods(at(60)); got != "" {
 		t.Errorf("turned around while they run: %q", got)
 	}
-	c.see([]migration.Item{item("stop/shop/web", migration.Scale, migration.Done), item("started/shop/web", migration.Await, migration.Later)}, at(61))
+	c.see(steps(migration.Done, migration.Later), at(61))
 	if got := c.pods(at(62)); got != "pods stopped for 1:00" {
 		t.Errorf("stopped on the way back: %q", got)
 	}

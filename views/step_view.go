@@ -374,6 +374,6 @@ func (p *stepPage) showCommands() tea.Cmd {
 			plan.Checks = append(plan.Checks, c)
 		}
 	}
-	p.nav.Push(newTextPage(p.session, "kubectl", "the commands", plan.Kubectl(p.opts.KubectlFlags...)))
+	p.nav.Push(newCommands(p.session, plan.Kubectl(p.opts.KubectlFlags...)))
 	return nil
 }

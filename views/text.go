@@ -10,17 +10,15 @@ import (
 	"github.com/claimref/claimref/ui"
 )
 
-// textPage shows a text that can be searched and copied.
+// textPage shows commands for a shell, which can be searched and copied.
 type textPage struct {
 	*session
-	title string
-	what  string
 	text  string
 	pager *ui.Pager
 }
 
-func newTextPage(s *session, title, what, text string) *textPage {
-	p := &textPage{session: s, title: title, what: what, text: text, pager: ui.NewPager()}
+func newCommands(s *session, text string) *textPage {
+	p := &textPage{session: s, text: text, pager: ui.NewPager()}
 	var lines []ui.Line
 	for raw := range strings.Lines(text) {
 		raw = strings.TrimRight(raw, "\n")
@@ -36,7 +34,7 @@ func newTextPage(s *session, title, what, text string) *textPage {
 }
 
 // Title implements ui.Page.
-func (p *textPage) Title() string { return p.title }
+func (p *textPage) Title() string { return "kubectl" }
 
 // Badge implements ui.Page.
 func (p *textPage) Badge() string { return "" }
@@ -71,8 +69,8 @@ func (p *textPage) Bindings() []ui.Binding {
 		return p.pager.Bindings()
 	}
 	return append([]ui.Binding{{
-		Keys: []string{"Y"}, Title: "copy", Help: "copy " + p.what, Group: "Text", Hint: true,
-		Do: func() tea.Cmd { return p.nav.Copy(p.what, p.text) },
+		Keys: []string{"Y"}, Title: "copy", Help: "copy " + "the commands", Group: "Text", Hint: true,
+		Do: func() tea.Cmd { return p.nav.Copy("the commands", p.text) },
 	}}, p.pager.Bindings()...)
 }
 

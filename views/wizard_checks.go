@@ -230,6 +230,6 @@ func (p *checksPage) review() tea.Cmd {
 
 func (p *checksPage) showCommands() tea.Cmd {
 	title := operationTitle(p.req) + ": " + operationSubject(p.draft.journal, fullName)
-	p.nav.Push(newTextPage(p.session, "kubectl", "the commands", migration.Kubectl(title, p.draft.items, p.opts.KubectlFlags...)))
+	p.nav.Push(newCommands(p.session, migration.Kubectl(title, p.draft.items, p.opts.KubectlFlags...)))
 	return nil
 }

@@ -51,7 +51,10 @@ func (p *walkPage) reviewStory() []ui.Span {
 	case p.rehearsalErr != "" && p.begun():
 		return []ui.Span{
 			{Text: "Under way" + p.bySpan() + ", and not all that is left could be rehearsed: " + sentence(p.rehearsalErr) + " ", Role: ui.Warn},
-			{Text: "r", Role: ui.Key}, {Text: " tries again, ", Role: ui.Dim}, {Text: "enter", Role: ui.Key}, {Text: " goes on step by step.", Role: ui.Dim},
+			{Text: "r", Role: ui.Key},
+			{Text: " tries again, ", Role: ui.Dim},
+			{Text: "enter", Role: ui.Key},
+			{Text: " goes on step by step.", Role: ui.Dim},
 		}
 	case p.rehearsalErr != "":
 		return []ui.Span{{Text: "It can't be started: " + sentence(p.rehearsalErr), Role: ui.Bad}}
@@ -61,7 +64,9 @@ func (p *walkPage) reviewStory() []ui.Span {
 	if p.planned == nil {
 		return []ui.Span{
 			{Text: "No note of it is on its volume: it was finished, never begun, or somebody took the note off. ", Role: ui.Warn},
-			{Text: "Step 1 notes it again, and then it is seen what was done already. "}, {Text: "enter", Role: ui.Key}, {Text: " starts it.", Role: ui.Dim},
+			{Text: "Step 1 notes it again, and then it is seen what was done already. "},
+			{Text: "enter", Role: ui.Key},
+			{Text: " starts it.", Role: ui.Dim},
 		}
 	}
 	text := "Nothing is written yet: this is all that will be. "
@@ -381,7 +386,7 @@ func (p *walkPage) showCommands() tea.Cmd {
 	if p.aside != nil {
 		items = append([]migration.Item{{Step: p.fresh.Step, State: migration.Now}}, p.asideItems...)
 	}
-	p.nav.Push(newTextPage(p.session, "kubectl", "the commands", migration.Kubectl(title, items, p.opts.KubectlFlags...)))
+	p.nav.Push(newCommands(p.session, migration.Kubectl(title, items, p.opts.KubectlFlags...)))
 	return nil
 }
 

@@ -16,7 +16,7 @@ func TestBlame(t *testing.T) {
 	t.Parallel()
 	at := func(second int) *metav1.Time { return &metav1.Time{Time: time.Unix(int64(second), 0)} }
 	wrote := func(who string, when int, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: who, Time: at(when), FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: who, Time: at(when), FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	for _, tt := range []struct {
 		name, patch, want string

@@ -86,7 +86,16 @@ func foreigners() map[string]struct {
 		"claims deleted": {act: func(m *model, j Journal) {
 			claims(m, j, func(c *corev1.PersistentVolumeClaim, _ Volume) { m.deleteNow(c.Namespace, c.Name) })
 		}},
-		"set deleted, pods kept": {mend: remake, act: set(func(m *model) error {
+		"set deleted, pods kept": {mend: func(m *model, j Journal) {
+			for pod := range m.state().Pods("exam") {
+				if metav1.GetControllerOf(pod) == nil {
+					if err := m.api.CoreV1().Pods("exam").Delete(m.t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
+						m.t.Fatal(err)
+					}
+				}
+			}
+			remake(m, j)
+		}, act: set(func(m *model) error {
 			return m.api.AppsV1().StatefulSets("exam").Delete(m.t.Context(), "db", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)})
 		})},
 		"set deleted": {mend: remake, act: set(func(m *model) error {

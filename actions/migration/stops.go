@@ -200,7 +200,11 @@ func (m *machine) awaitUnused() node {
 		return n
 	}
 	for _, pod := range m.users() {
-		n.holds = append(n.holds, fmt.Sprintf("pod %s/%s (%s)%s", pod.Namespace, pod.Name, podState(pod), by(ownerText(pod))))
+		hold := fmt.Sprintf("pod %s/%s (%s)%s", pod.Namespace, pod.Name, podState(pod), by(ownerText(pod)))
+		if ownerText(pod) == "" && pod.DeletionTimestamp == nil {
+			hold += ", which nothing controls: delete it by hand"
+		}
+		n.holds = append(n.holds, hold)
 	}
 	for _, v := range m.j.Volumes {
 		if m.side(v).isBound() {
