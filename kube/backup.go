@@ -100,7 +100,11 @@ func (b *Backups) Save(j migration.Journal, originals []Original) (string, error
 	defer b.mu.Unlock()
 	path := filepath.Join(b.dir, folderName(j))
 	// The journal is written last. Where there is one, all the rest is there.
-	switch _, err := readJournal(path); {
+	switch kept, err := readJournal(path); {
+	case err == nil && !sameJournal(kept, j):
+		return "", fmt.Errorf("the journal on volume %s is not the one that was backed up in %s when the operation began: somebody changed it. "+
+			"Compare them; to go on by the backup, take annotation %s off the volume and resume from the backup; to go on by the volume, move that folder away",
+			clean(j.Lead()), path, migration.AnnotationJournal)
 	case err == nil:
 		return path, nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -132,6 +136,13 @@ func (b *Backups) Save(j migration.Journal, originals []Original) (string, error
 		return "", b.problem("write to", path, err)
 	}
 	return path, nil
+}
+
+// sameJournal compares journals as they are written.
+func sameJournal(a, b migration.Journal) bool {
+	one, err := a.Encode()
+	two, also := b.Encode()
+	return err == nil && also == nil && one == two
 }
 
 // Report writes what an operation has come to, for people.

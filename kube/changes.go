@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -110,7 +111,19 @@ func Same(rehearsed, fresh StepPreview) bool {
 	if (rehearsed.DryRun.Supported || rehearsed.DryRun.Later) && !fresh.DryRun.Supported && a.Act != migration.Await {
 		return false
 	}
+	// What is made goes with its owners. What is there has them put on and taken
+	// off by controllers, which Changes leaves out.
+	if a.Act == migration.Create && !equality.Semantic.DeepEqual(owners(rehearsed.After), owners(fresh.After)) {
+		return false
+	}
 	return slices.Equal(rehearsed.Changes(), fresh.Changes())
+}
+
+func owners(o *object) []metav1.OwnerReference {
+	if o == nil {
+		return nil
+	}
+	return o.GetOwnerReferences()
 }
 
 // parted lists where two versions of an object differ in what people write:

@@ -136,6 +136,9 @@ func (c *Client) PlanOperation(ctx context.Context, req migration.Request, snap 
 	outline := migration.Outline(j, run, scene)
 	scene.Denied = c.Denied(ctx, outline)
 	scene.Trials = c.Trials(ctx, j)
+	if scene.Unknown, err = c.unknown(ctx, j); err != nil {
+		return OperationPlan{}, err
+	}
 	j, checks = migration.Draft(req, scene)
 	plan := OperationPlan{Journal: j, Checks: checks, Operators: operators}
 	if !blocked(checks) {

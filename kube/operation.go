@@ -146,6 +146,15 @@ func (o *Operation) Turn(s Standing, d migration.Direction) migration.Step {
 	return o.ask(migration.TurnTo(o.journal, o.run, s.Scene, d))
 }
 
+// Resume forgets what this run has seen done, after the user has seen why the
+// operation halted: what was changed back meanwhile is done once more. Without
+// it, a halt over that is never left, as nobody may fight with others unasked.
+func (o *Operation) Resume() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.run.Seen = make(map[string]bool)
+}
+
 // ask remembers a step that the user asked for. The lock is held.
 func (o *Operation) ask(step migration.Step) migration.Step {
 	o.own = append(o.own, step)

@@ -105,7 +105,15 @@ func exposes(p StepPreview) error {
 	return &GuardError{Reason: clean(fmt.Sprintf("volume %s is not Bound: with policy %s, its data would be destroyed", p.Step.Target.Name, after))}
 }
 
+// looksOld is how many times the bound of one request a last look may be old
+// when the request is sent. A machine that was asleep in between does not know
+// it by its timers: meanwhile somebody else may have taken the operation over,
+// and given the volume its policy back.
+const looksOld = 3
+
 func (c *Client) perform(ctx context.Context, p StepPreview, look func(context.Context) error) (Performed, error) {
+	// By the clock on the wall: the other one stands still in sleep.
+	began := time.Now().Round(0)
 	if look != nil {
 		if err := look(ctx); err != nil {
 			return Performed{}, err
@@ -113,6 +121,9 @@ func (c *Client) perform(ctx context.Context, p StepPreview, look func(context.C
 	}
 	if c.writes.closed() {
 		return Performed{}, ErrNotSent
+	}
+	if age := time.Now().Round(0).Sub(began); look != nil && (age < 0 || age > looksOld*c.timing.Request) {
+		return Performed{}, &GuardError{Reason: "the last look took too long, as when the machine was asleep; look again"}
 	}
 	w, err := p.request(nil)
 	if err != nil {

@@ -119,6 +119,10 @@ func (d *draft) limitRange(c *corev1.PersistentVolumeClaim, l *corev1.LimitRange
 
 // trials says what the server made of the creations that were tried out.
 func (d *draft) trials() {
+	for _, field := range d.s.Unknown {
+		d.block("unknown-field", "There is a field that this version does not know, and that would be lost as the object is made anew: "+field,
+			"Use a version of this program that is as new as the server")
+	}
 	for _, t := range d.s.Trials {
 		what := refText(t.Target)
 		switch {

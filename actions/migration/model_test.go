@@ -160,6 +160,8 @@ func (m *model) patch(ctx context.Context, step Step, data []byte) (err error) {
 		_, err = m.api.AppsV1().StatefulSets(ns).Patch(ctx, name, types.MergePatchType, data, o, sub...)
 	case DeploymentKind:
 		_, err = m.api.AppsV1().Deployments(ns).Patch(ctx, name, types.MergePatchType, data, o, sub...)
+	case ReplicaSetKind:
+		_, err = m.api.AppsV1().ReplicaSets(ns).Patch(ctx, name, types.MergePatchType, data, o, sub...)
 	case CronJobKind:
 		_, err = m.api.BatchV1().CronJobs(ns).Patch(ctx, name, types.MergePatchType, data, o, sub...)
 	default:

@@ -54,6 +54,10 @@ type Scene struct {
 	Denied []string
 	// Trials are creations tried out under a temporary name.
 	Trials []Trial
+	// Unknown are fields of the originals that this program does not know, and
+	// would leave out of what it makes anew, such as "StatefulSet exam/db:
+	// spec.template.spec.novelty".
+	Unknown []string
 	// Version is the server's, such as "v1.37.2".
 	Version string
 }
