@@ -176,7 +176,12 @@ func (o *Operation) Do(ctx context.Context, snap *Snapshot, p StepPreview) (Perf
 		done.Unrecorded = Explain(failed)
 	}
 	if err == nil {
+		own := o.asked(p.Step)
 		o.mu.Lock()
+		if own {
+			// What somebody else did in between, they did knowingly.
+			o.run.Seen = make(map[string]bool)
+		}
 		o.own = nil
 		o.run.Did(p.Step)
 		o.mu.Unlock()

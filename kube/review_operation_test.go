@@ -90,3 +90,48 @@ func TestJournalWasForged(t *testing.T) {
 		}
 	}, labDeployment)
 }
+
+// TestTakenBack: whoever takes an operation back from somebody else does not
+// call what they did a meddling.
+func TestTakenBack(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		takeOver := func(o *Operation, then func(Standing) (migration.Step, bool)) {
+			t.Helper()
+			for _, step := range []func(Standing) (migration.Step, bool){func(s Standing) (migration.Step, bool) { return o.TakeOver(s), true }, then} {
+				s, err := o.Look(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				next, ok := step(s)
+				if !ok {
+					continue
+				}
+				p, err := o.Preview(t.Context(), next)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := o.Do(t.Context(), nil, p); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		ann := l.operation(t, l.journalOf("data"))
+		l.drivenTo(ann, "delete/")
+		found, err := migration.Find(l.volume("data"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bob, err := l.client.ResumeOperation(openBackups(t), *found, "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		takeOver(bob, func(s Standing) (migration.Step, bool) { return bob.Turn(s, migration.Back), true })
+		l.drivenTo(bob, "policy/")
+		takeOver(bob, func(s Standing) (migration.Step, bool) { return bob.Turn(s, migration.Forward), true })
+		takeOver(ann, func(Standing) (migration.Step, bool) { return migration.Step{}, false })
+		if s, err := ann.Drive(t.Context(), nil, yes); err != nil {
+			t.Fatalf("%+v, %v", s.Move, err)
+		}
+		l.checkMigrated("data", corev1.ReadWriteOncePod)
+	}, labDeployment)
+}

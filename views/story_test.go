@@ -87,7 +87,7 @@ func TestVolumeStory(t *testing.T) {
 		},
 		"terminating, data go": {
 			volume: pv("v", corev1.VolumeReleased, claimedBy("a", "b", "x"), deleting, withPolicy(corev1.PersistentVolumeReclaimDelete)),
-			want:   []string{"Held by kubernetes.io/pv-protection", "Its data are deleted when its claim goes, or now (Delete)"},
+			want:   []string{"Held by kubernetes.io/pv-protection", "Policy Delete: its data may be being deleted now"},
 		},
 		"failed": {
 			volume: pv("v", corev1.VolumeFailed, claimedBy("a", "b", "x"), func(v *corev1.PersistentVolume) { v.Status.Message = "in use." }),

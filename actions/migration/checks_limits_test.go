@@ -70,6 +70,7 @@ func limitCases() []draftCase {
 		{"untried", bare, []spoil{trial(Trial{Problem: "no dry run", Untried: true})}, "trial-refused", none, ""},
 		{"", bare, []spoil{trial(Trial{Problem: "no dry run", Untried: true})}, "trial-untried", actions.Warn, "no dry run"},
 		{"", bare, []spoil{trial(Trial{Changed: []string{"spec.storageClassName"}})}, "trial-changed", actions.Warn, "spec.storageClassName"},
+		{"", bare, []spoil{func(st *stage) { st.s.Unknown = []string{"StatefulSet exam/db: spec.novelty"} }}, "unknown-field", actions.Block, "spec.novelty"},
 
 		{"", bare, []spoil{func(st *stage) { st.s.Denied = []string{"delete persistentvolumeclaims in namespace shop"} }}, "right", actions.Block, "delete persistentvolumeclaims"},
 		{"", bare, []spoil{namespace("shop", nil)}, "namespace-missing", actions.Block, "shop"},

@@ -213,17 +213,3 @@ func TestClaimThatWasBound(t *testing.T) {
 		t.Errorf("%v", move)
 	}
 }
-
-// TestUnknownFields: what would be lost without anybody's saying so blocks.
-func TestUnknownFields(t *testing.T) {
-	t.Parallel()
-	st := running()
-	st.s.Unknown = []string{"StatefulSet exam/db: spec.novelty"}
-	_, checks := Draft(st.req, st.s)
-	for _, c := range checks {
-		if c.ID == "unknown-field" && c.Severity == actions.Block && strings.Contains(c.Text, "spec.novelty") {
-			return
-		}
-	}
-	t.Error("not told")
-}

@@ -29,6 +29,11 @@ func TestForgedJournal(t *testing.T) {
 		"as the former claim": func(v *Volume, victim *corev1.PersistentVolumeClaim) {
 			v.From.Namespace, v.From.Name, v.FromUID = victim.Namespace, victim.Name, victim.UID
 		},
+		"and the volume says so": func(v *Volume, victim *corev1.PersistentVolumeClaim) {
+			v.FromUID = victim.UID
+			v.From.Namespace, v.From.Name = victim.Namespace, victim.Name
+			v.To.Namespace, v.To.Name = victim.Namespace, victim.Name
+		},
 		"by its uid alone": func(v *Volume, victim *corev1.PersistentVolumeClaim) {
 			v.FromUID = victim.UID
 			v.From.Namespace, v.From.Name = victim.Namespace, victim.Name
@@ -41,6 +46,9 @@ func TestForgedJournal(t *testing.T) {
 			pvc, victim := m.state().Claim("exam", "data"), m.state().Claim("other", "precious")
 			j := handJournal(m, Request{Verb: SinglePod}, pvc)
 			forge(&j.Volumes[0], victim)
+			if strings.Contains(name, "volume says so") {
+				m.patchVolume(j.Lead(), `{"spec":{"claimRef":{"namespace":"other","name":"precious","uid":"`+string(victim.UID)+`"}}}`, "mallory")
+			}
 			w := m.walk(j, "a")
 			move := w.toTheEnd()
 			m.settle()
@@ -185,4 +193,32 @@ func maim(t *testing.T, text string) []string {
 	}
 	walk(whole)
 	return maimed
+}
+
+// TestForgedWorkload: a workload that has nothing to do with the claims is not
+// stopped.
+func TestForgedWorkload(t *testing.T) {
+	t.Parallel()
+	other := replaced(deploymentManifest, "{name: web,", "{name: dns,", "app: web", "app: dns", "claimName: data", "claimName: own")
+	cron := replaced(cronManifest, "claimName: data", "claimName: own")
+	own := replaced(claimManifest, "CLASS", "folders", "{name: data,", "{name: own,")
+	for _, kind := range []actions.Kind{DeploymentKind, CronJobKind} {
+		m := newModel(t, built(t, replaced(claimManifest, "CLASS", "folders"), own, other, cron))
+		ref := actions.Ref{Kind: kind, Namespace: "exam", Name: "dns", UID: m.state().Deployment("exam", "dns").UID}
+		if kind == CronJobKind {
+			ref.Name, ref.UID = "backup", m.state().CronJob("exam", "backup").UID
+		}
+		j := handJournal(m, Request{Verb: SinglePod}, m.state().Claim("exam", "data"))
+		j.Workloads = []Workload{{Ref: ref, Replicas: 1}}
+		w := m.walk(j, "a")
+		if move := w.toTheEnd(); move.Kind != Halt || !strings.Contains(move.Reason, "uses none of the claims") || move.Remedy == "" {
+			t.Errorf("%v\nafter %v", move, w.wrote)
+		}
+		// Undo needs to stop nothing.
+		if heir := m.takeOver(j, "b", Back); heir != nil {
+			if move := heir.toTheEnd(); move.Kind != Finished {
+				t.Errorf("undo: %v", move)
+			}
+		}
+	}
 }

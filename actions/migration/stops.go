@@ -138,7 +138,7 @@ func (m *machine) suspend(w Workload) node {
 		Stop:   pausable,
 	}}
 	n.done = m.bound || c == nil || c.Spec.Suspend != nil && *c.Spec.Suspend
-	return n
+	return m.ifItUses(w, n)
 }
 
 func (m *machine) scaleDown(w Workload) node {
@@ -153,7 +153,38 @@ func (m *machine) scaleDown(w Workload) node {
 		Stop:   pausable,
 	}}
 	n.done = m.bound || live.UID == "" || replicas == 0
+	return m.ifItUses(w, n)
+}
+
+// ifItUses halts before a workload is stopped that has nothing to do with the
+// claims: a journal is only as good as whoever wrote it.
+func (m *machine) ifItUses(w Workload, n node) node {
+	if !n.done && !m.uses(w) {
+		n.halt = describe(w.Ref) + " uses none of the claims, so that the journal must be wrong about it, or its template was changed meanwhile"
+		n.remedy = "Find out who wrote the journal on volume " + m.j.Lead() + " (see its managedFields), or who changed the workload; undo leaves it alone"
+	}
 	return n
+}
+
+// uses says whether a workload, by its template or its pods, uses one of the
+// claims.
+func (m *machine) uses(w Workload) bool {
+	d := &draft{s: m.s}
+	at := slices.IndexFunc(d.workloads(), func(l workload) bool { return sameObject(l.ref(), w.Ref) })
+	if at < 0 {
+		return false
+	}
+	load := d.workloads()[at]
+	for _, v := range m.j.Volumes {
+		for _, claim := range [...]*corev1.PersistentVolumeClaim{v.From, v.To} {
+			if claim != nil && claim.Namespace == w.Ref.Namespace && load.names(claimKey(claim)) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(m.users(), func(pod *corev1.Pod) bool {
+		return sameObject(d.top(pod, PodKind).ref, w.Ref)
+	})
 }
 
 // deleteCompleted deletes pods that have run to their end: such a pod holds a

@@ -213,14 +213,14 @@ func (t *telling) failedVolume(v *kube.Volume) {
 	t.Verdict = VolumeFailed
 	t.stress(Bad, "Failed"+t.ago(pv)+": "+message(pv.Status.Message, "the controller gave no message")+".")
 	t.policyWithoutClaim(v)
-	gone := "Its claim " + claimOf(pv) + " went"
+	gone := "Its claim " + claimOf(pv) + " is gone"
 	switch pv.Spec.PersistentVolumeReclaimPolicy {
 	case corev1.PersistentVolumeReclaimRetain:
-		t.say(gone + ", and the controller could not reclaim it; under Retain it does not try again.")
+		t.say(gone + "; the controller could not delete it, and under Retain it does not try again.")
 	case corev1.PersistentVolumeReclaimRecycle:
-		t.say(gone + ", the controller could not erase it, and tries again.")
+		t.say(gone + "; the controller could not erase it, and tries again.")
 	default:
-		t.say(gone + ", the controller could not reclaim it, and tries again.")
+		t.say(gone + "; the controller could not delete it, and tries again.")
 		if !heldData(pv) && pv.Spec.CSI == nil {
 			t.fact("Deletion", "It was made by hand and is no CSI volume: likely nothing here can delete it, so that it stays Failed")
 		}
@@ -262,8 +262,10 @@ func (t *telling) terminatingVolume(v *kube.Volume) {
 	switch {
 	case policy == corev1.PersistentVolumeReclaimRetain:
 		t.say("Its data stay with the storage (Retain), without this object.")
+	case policy == corev1.PersistentVolumeReclaimDelete && reclaimed && v.State.Stored == kube.Bound:
+		t.stress(Bad, "Policy Delete: its data are deleted when the claim goes.")
 	case policy == corev1.PersistentVolumeReclaimDelete && reclaimed:
-		t.stress(Bad, "Its data are deleted when its claim goes, or now (Delete).")
+		t.stress(Bad, "Policy Delete: its data may be being deleted now.")
 	default:
 		t.say("Whether its data stay with the storage depends on its driver.")
 	}

@@ -184,7 +184,7 @@ func TestVolume(t *testing.T) {
 		},
 		"terminating, data go": {
 			volume: newPV("v", released, goingPV, policy(remove), finalized(provisioner)), verdict: VolumeTerminating,
-			summary:  []string{"Held by " + provisioner, "Its data are deleted when its claim goes, or now (Delete)"},
+			summary:  []string{"Held by " + provisioner, "Policy Delete: its data may be being deleted now"},
 			evidence: []string{"after it has deleted the storage", "not known here"}, requests: "set-policy",
 		},
 		"terminating, the provisioner should have let go": {

@@ -152,7 +152,7 @@ func TestLeaveAndRejoin(t *testing.T) {
 		t.Errorf("it went on by itself: %v, %+v", err, c)
 	}
 	a.resume()
-	a.seen()
+	a.want(a.seen(), "Volumes › Migrate to ReadWriteOncePod")
 	a.run("data")
 	a.waitSentence("Done, and seen to be done.")
 	e.ended(was, "wz-leave", "data", corev1.ReadWriteOncePod)
