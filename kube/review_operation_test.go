@@ -56,6 +56,36 @@ func TestNoWriteAfterSleep(t *testing.T) {
 	})
 }
 
+// TestSameMachineResumes: the backup that began with the operation is kept.
+func TestSameMachineResumes(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		ann := l.operation(t, l.setJournal())
+		l.drivenTo(ann, "delete/")
+		found, err := migration.Find(l.volume("data-db-0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := l.client.ResumeOperation(ann.backups, *found, "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := again.Look(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := again.Preview(t.Context(), again.TakeOver(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.Do(t.Context(), nil, p); err != nil || again.Folder() != ann.Folder() {
+			t.Fatalf("%q and %q: %v", again.Folder(), ann.Folder(), err)
+		}
+		if s, err := again.Drive(t.Context(), nil, yes); err != nil {
+			t.Fatalf("%+v, %v", s.Move, err)
+		}
+	}, labSet)
+}
+
 // TestJournalWasForged: the journal on the volume is not the one that was
 // backed up here, so that nothing is written by it.
 func TestJournalWasForged(t *testing.T) {

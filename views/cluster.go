@@ -62,6 +62,9 @@ type Operation interface {
 	// operation over, and by which it walks the other way.
 	TakeOver(at kube.Standing) migration.Step
 	Turn(at kube.Standing, to migration.Direction) migration.Step
+	// Resume lets it do once more what was changed back, now that the user has
+	// seen why it halted.
+	Resume()
 	// Part is this program's part in it, Folder that of its backup; empty until
 	// there is one.
 	Part() migration.Run

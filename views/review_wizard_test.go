@@ -25,7 +25,8 @@ func TestRunAsksForWhatWasNotDryRun(t *testing.T) {
 	}
 	op := r.cluster.op
 	op.rehearsals, op.previews = unsupported, unsupported
-	r.press("a", "m", "f", "enter", "r")
+	r.press("a", "m", "f", "enter")
+	r.runRest()
 	r.typeText("web-data")
 	r.press("enter")
 	if got := op.ids(); len(got) != 1 {
@@ -44,7 +45,7 @@ func TestRunCanBeAskedForWhileWaiting(t *testing.T) {
 	r := started(t, func(f *fakeOperation) { f.waits["unused"] = 1000 })
 	r.approve("")
 	r.approve("")
-	r.press("r")
+	r.runRest()
 	r.typeText("web-")
 	r.send(tickMsg(noon().Add(time.Second)))
 	r.see(webShop())
@@ -148,7 +149,8 @@ func TestStartKeepsWhatCounts(t *testing.T) {
 		}
 		return r.cluster.op.journal, checks, r.cluster.op.items, nil
 	}
-	r.press("a", "m", "f", "enter", "r")
+	r.press("a", "m", "f", "enter")
+	r.runRest()
 	shown := strings.Join(strings.Fields(r.dialog()), " ")
 	for _, want := range []string{"1 deletion among them", "Pods are stopped until the end: deploy/web (1 pod).", "Warning 0", "type web-data to go on"} {
 		if !strings.Contains(shown, want) {
@@ -252,7 +254,7 @@ func TestUnexpectedAtTheEnd(t *testing.T) {
 		}
 		return kube.Performed{}, nil
 	}
-	r.press("r")
+	r.runRest()
 	r.typeText("web-data")
 	r.press("enter")
 	if r.walk.stage != atEnd {

@@ -96,6 +96,10 @@ type walkPage struct {
 
 	list  *ui.Table
 	pager *ui.Pager
+	// seen are the kinds of differences that have been looked at, glanced the
+	// step whose difference was on the screen a second ago.
+	seen    map[string]bool
+	glanced string
 	// shown is the step in the pager, diffEnd the last line of its diff, -1
 	// when it has none.
 	shown   string
@@ -190,6 +194,9 @@ func (p *walkPage) Update(msg tea.Msg) tea.Cmd {
 			}
 		}
 	case snapshotMsg, tickMsg:
+		if _, second := msg.(tickMsg); second {
+			p.glance()
+		}
 		// Waits are looked at with every change, and once a second besides.
 		if p.stage == atWait && !p.busy {
 			cmd = p.lookOn()

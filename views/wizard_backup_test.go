@@ -63,7 +63,7 @@ func TestLabResumeFromBackup(t *testing.T) {
 				bob.wantOn("being undone", "enter go on")
 				said = "Undone."
 			}
-			bob.press("r")
+			bob.runRest()
 			bob.typeText("web-data")
 			bob.press("enter")
 			bob.until("the end, or a stop", bob.atStage(atEnd, atDiff, atHalt, atError))

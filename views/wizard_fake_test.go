@@ -109,6 +109,8 @@ func noted(t *testing.T, j migration.Journal, who, token string) func(*corev1.Pe
 
 // fakeOperation takes one step after the other.
 type fakeOperation struct {
+	// resumed counts how often what was seen was forgotten.
+	resumed int
 	journal migration.Journal
 	run     migration.Run
 	items   []migration.Item
@@ -262,6 +264,7 @@ func (f *fakeOperation) Turn(at kube.Standing, to migration.Direction) migration
 }
 
 func (f *fakeOperation) Part() migration.Run { return f.run }
+func (f *fakeOperation) Resume()             { f.resumed++ }
 func (f *fakeOperation) Folder() string      { return "/backups/20260301T115800Z-single-pod" }
 
 // ids are those of the steps that were sent.

@@ -73,7 +73,11 @@ func (p *walkPage) reviewStory() []ui.Span {
 	if pods := stoppedText(p.journal); pods != "" {
 		text += "Meanwhile pods are stopped: " + pods + ". "
 	}
-	return []ui.Span{{Text: text}, {Text: "enter", Role: ui.Key}, {Text: " starts it.", Role: ui.Dim}}
+	spans := []ui.Span{{Text: text}, {Text: "enter", Role: ui.Key}, {Text: " starts it.", Role: ui.Dim}}
+	if left := p.left(); left != "" {
+		spans = append(spans, ui.Span{Text: " " + left + ".", Role: ui.Notice})
+	}
+	return spans
 }
 
 func (p *walkPage) bySpan() string {
@@ -165,6 +169,7 @@ func (p *walkPage) Bindings() []ui.Binding {
 	own := []ui.Binding{
 		enter,
 		p.runBinding(group),
+		{Keys: []string{"v"}, Title: "next difference", Help: "go to the next difference that was not looked at yet", Group: group, Hint: p.nothingUnseen() == "", Disabled: p.nothingUnseen, Do: p.showUnseen},
 		{Keys: []string{"u"}, Title: p.turnTitle(), Help: "walk back to how it was, or forward again", Group: group, Hint: p.cannotTurn() == "", Disabled: p.cannotTurn, Do: p.turnAround},
 		{Keys: []string{"t"}, Title: "take over", Help: "take the operation over from whoever holds it", Group: group, Hint: p.cannotTakeOver() == "", Disabled: p.cannotTakeOver, Do: p.takeOver},
 		{Keys: []string{"tab"}, Title: p.otherSide(), Help: "show the list or the difference, where there is no room for both", Group: group, Hint: p.narrow && p.stage != atEnd, Disabled: p.oneSide, Do: func() tea.Cmd { p.detail = !p.detail; return nil }},
@@ -295,10 +300,13 @@ func (p *walkPage) cannotRun() string {
 		return "first this step"
 	case p.rehearsalErr != "":
 		return "not all of it could be rehearsed"
-	case p.stage == atReview, p.stage == atDiff, p.stage == atWait && p.rehearsed != nil:
-		return ""
+	case p.stage != atReview && p.stage != atDiff && (p.stage != atWait || p.rehearsed == nil):
+		return "only after the review"
 	}
-	return "only after the review"
+	if left := p.left(); left != "" {
+		return left + ": v shows the next"
+	}
+	return ""
 }
 
 func (p *walkPage) cannotStop() string {
@@ -316,7 +324,13 @@ func (p *walkPage) cannotLook() string {
 	return "nothing has changed"
 }
 
+// lookAgain looks once more. After a halt that is to resume: what was changed
+// back is done again, which is reviewed and confirmed as at the start.
 func (p *walkPage) lookAgain() tea.Cmd {
+	if p.stage == atHalt {
+		p.op.Resume()
+		p.confirmed, p.running = false, false
+	}
 	if p.stage == atReview || !p.confirmed {
 		p.rehearsed = nil
 	}

@@ -140,6 +140,8 @@ func (l *lab) open(who string) *labRig {
 	c := labCluster{client, feed, backups, who}
 	r := &labRig{rig: newRig(l.t, kube.Objects{}), cluster: c}
 	r.app.cluster = c
+	// What the rig made up says that everything is read.
+	r.app.snap = &kube.Snapshot{}
 	r.patience = 30 * time.Second
 	r.until("everything is read", func() bool {
 		s := r.app.snap
@@ -208,7 +210,7 @@ func TestLabRun(t *testing.T) {
 			r := newLab(t).open("ann on laptop-7")
 			r.openMigration(claim)
 			uid := r.claim(claim).UID
-			r.press("r")
+			r.runRest()
 			r.typeText(word)
 			r.press("enter")
 			r.until("the end, or a stop", r.atStage(atEnd, atDiff, atHalt, atError))
@@ -267,7 +269,7 @@ func TestLabAnotherUndoes(t *testing.T) {
 	ann.until("ann is told", ann.atStage(atHalt))
 	ann.wantOn("bob on desk-1 has been at work on this")
 
-	bob.press("r")
+	bob.runRest()
 	bob.typeText("web-data")
 	bob.press("enter")
 	bob.until("the end, or a stop", bob.atStage(atEnd, atDiff, atHalt, atError))

@@ -143,7 +143,7 @@ func TestLabRecreateFromBackup(t *testing.T) {
 		return c != nil && c.Object.Labels["app"] == "web"
 	})
 	r.openMigration("web-data")
-	r.press("r")
+	r.runRest()
 	r.typeText("web-data")
 	r.press("enter")
 	r.until("the end, or a stop", r.atStage(atEnd, atDiff, atHalt, atError))
@@ -165,7 +165,7 @@ func TestLabRecreateFromBackup(t *testing.T) {
 	r.wantOn("Manifest: shop/web-data, RWOP, 1Gi, 1 label", "Nothing stands against it")
 	r.press("enter")
 	r.wantOn("enter start")
-	r.press("r")
+	r.runRest()
 	r.typeText("web-data")
 	r.press("enter")
 	r.until("the end, or a stop", r.atStage(atEnd, atDiff, atHalt, atError))

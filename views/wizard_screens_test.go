@@ -32,7 +32,7 @@ func wizardScenes() []scene {
 			r.press("a", "m", "f")
 		}},
 		{"wizard-review", func(r *rig) { r.toReview(); r.press("j", "j", "j") }},
-		{"wizard-start", func(r *rig) { r.toReview(); r.press("r") }},
+		{"wizard-start", func(r *rig) { r.toReview(); r.runRest() }},
 		{"wizard-step", func(r *rig) { r.toStart(); r.settleWalk() }},
 		{"wizard-typed", func(r *rig) {
 			r.toStart()
@@ -73,7 +73,7 @@ func wizardScenes() []scene {
 		}},
 		{"wizard-end", func(r *rig) {
 			r.toReview()
-			r.press("r")
+			r.runRest()
 			r.typeText("web-data")
 			r.press("enter")
 		}},

@@ -48,6 +48,31 @@ func (r *rig) toReview() {
 	r.press("a", "m", "f", "enter")
 }
 
+// lookAtAll looks at every difference for as long as it takes.
+func (r *rig) lookAtAll() {
+	r.t.Helper()
+	for range 400 {
+		unseen := r.walk.unseen()
+		if len(unseen) == 0 {
+			return
+		}
+		if here, _ := r.walk.list.Selected(); !slices.Contains(unseen, here) || r.walk.narrow && !r.walk.detail {
+			r.press("v")
+		}
+		if r.press("pgdown"); r.walk.pager.Read(r.walk.diffEnd) {
+			r.send(tickMsg(r.walk.now))
+		}
+	}
+	r.t.Fatalf("%v are not looked at\n%s", r.walk.unseen(), r.screen())
+}
+
+// runRest asks for the rest, after it was looked at.
+func (r *rig) runRest() {
+	r.t.Helper()
+	r.lookAtAll()
+	r.press("r")
+}
+
 // started has typed the word, and stands before the first step.
 func started(t *testing.T, edit ...func(*fakeOperation)) *rig {
 	t.Helper()
@@ -109,7 +134,7 @@ func TestWizardChecksFirst(t *testing.T) {
 		t.Fatal("something was written before the review")
 	}
 	r.press("enter")
-	r.wantOn("step", "Retain, note the plan", "dry run by the server: ok", "enter start", "r run the rest")
+	r.wantOn("step", "Retain, note the plan", "dry run by the server: ok", "enter start", "v next difference")
 	if len(r.cluster.op.sent) != 0 {
 		t.Fatal("something was written by the review")
 	}
@@ -287,7 +312,7 @@ func TestWizardStepByStep(t *testing.T) {
 // TestWizardRunsTheRest: one word covers what was reviewed.
 func TestWizardRunsTheRest(t *testing.T) {
 	r := review(t)
-	r.press("r")
+	r.runRest()
 	r.wantOn("Type the claim's name to run all that was reviewed", "The run stops when anything is not as it was rehearsed.")
 	r.typeText("web-data")
 	r.press("enter")
@@ -345,7 +370,7 @@ func TestWizardRunStops(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := review(t)
 			tc.play(r.cluster.op)
-			r.press("r")
+			r.runRest()
 			r.typeText("web-data")
 			r.press("enter")
 			if !strings.Contains(strings.Join(strings.Fields(r.walk.pager.Text()), " ")+r.screen(), tc.said) {
@@ -440,7 +465,7 @@ func TestWizardLeaveAndReturn(t *testing.T) {
 	r := started(t, func(f *fakeOperation) { f.waits["unused"] = 1000 })
 	r.approve("")
 	r.approve("")
-	r.press("r")
+	r.runRest()
 	r.typeText("web-data")
 	r.press("enter")
 	if !r.walk.running {
@@ -506,7 +531,7 @@ func TestWizardHaltAndUndo(t *testing.T) {
 		t.Fatalf("sent %v", got)
 	}
 	r.wantOn("Undo: Migrate to ReadWriteOncePod", "being undone", "enter go on", "u go on after all")
-	r.press("r")
+	r.runRest()
 	r.typeText("web-data")
 	r.press("enter")
 	r.wantOn("Undone.", "Undone: Migrate to ReadWriteOncePod")

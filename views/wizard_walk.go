@@ -308,7 +308,7 @@ func (p *walkPage) answered(msg performedMsg) tea.Cmd {
 		// Even what seems not to have arrived may yet.
 		p.wrote = true
 		return p.fail(kube.Explain(msg.err) + ". r reads it back")
-	case overtaken(msg.err) && p.conflicts < previewTries:
+	case overtaken(msg.err) && p.conflicts < conflictTries:
 		p.conflicts++
 		p.changed = "Things changed while you looked. This step was not written; this is how it is now."
 		return p.look()
@@ -316,6 +316,11 @@ func (p *walkPage) answered(msg performedMsg) tea.Cmd {
 		return p.fail(kube.Explain(msg.err))
 	}
 }
+
+// conflictTries bounds how often one step is begun anew because somebody was
+// faster: the controllers write to a workload in bursts while its pods come and
+// go.
+const conflictTries = 8
 
 // overtaken says that an error means no more than that things are not as they
 // were when the step was chosen.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claimref/claimref/test/controlplane"
 )
@@ -42,7 +43,7 @@ func (a *app) review() string {
 	a.WaitFor("enter review", screenTimeout)
 	a.Press("enter")
 	screen := a.WaitFor("enter start", settleTimeout)
-	a.want(screen, "dry run by the server: ok", "r run the rest")
+	a.want(screen, "dry run by the server: ok")
 	return screen
 }
 
@@ -65,10 +66,36 @@ func (a *app) begin(word string) {
 // run lets the rest of what was reviewed go on by itself.
 func (a *app) run(word string) {
 	a.t.Helper()
-	a.WaitFor("r run the rest", settleTimeout)
+	a.lookThrough()
 	a.Press("r")
 	a.typeWord("Type the claim's name to run all", word)
 }
+
+// lookThrough looks at all differences that a run would write without asking.
+// One counts as looked at when it has been on the screen for long enough; that
+// can only be waited for.
+func (a *app) lookThrough() {
+	a.t.Helper()
+	const ready, next = "r run the rest", "v next difference"
+	timeout := time.After(2 * settleTimeout)
+	for {
+		screen := a.WaitUntil("the run, or a difference to look at", settleTimeout, func(s string) bool {
+			return strings.Contains(s, ready) || strings.Contains(s, next)
+		})
+		if strings.Contains(screen, ready) {
+			return
+		}
+		a.Press("v", "pgdown", "pgdown", "pgdown")
+		select {
+		case <-time.After(look):
+		case <-timeout:
+			a.t.Fatalf("not all differences could be looked at:\n%s", a.Screen())
+		}
+	}
+}
+
+// look is how long one looks at a difference.
+const look = 2500 * time.Millisecond
 
 // seen waits until a difference is on screen, has been read to its end, and may
 // be approved.
