@@ -82,13 +82,16 @@ func (d *draft) stopUser(u user) {
 	switch o := u.object.(type) {
 	case *appsv1.Deployment:
 		w.Replicas = value(o.Spec.Replicas, 1)
+		w.Unready = max(0, w.Replicas-o.Status.ReadyReplicas)
 		d.oneReplica(u, w.Replicas)
 		d.surge(o, &w)
 	case *appsv1.ReplicaSet:
 		w.Replicas = value(o.Spec.Replicas, 1)
+		w.Unready = max(0, w.Replicas-o.Status.ReadyReplicas)
 		d.oneReplica(u, w.Replicas)
 	case *appsv1.StatefulSet:
 		w.Replicas = value(o.Spec.Replicas, 1)
+		w.Unready = max(0, w.Replicas-o.Status.ReadyReplicas)
 		if d.set != nil && o.UID == d.set.UID {
 			d.statefulSet(&w)
 		} else {

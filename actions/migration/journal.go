@@ -71,6 +71,9 @@ type Workload struct {
 	Ref actions.Ref `json:"ref"`
 	// Replicas is how many pods it had, for a kind that is scaled.
 	Replicas int32 `json:"replicas,omitempty"`
+	// Unready is how many of its pods were not ready before: no more than the
+	// others are waited for in the end.
+	Unready int32 `json:"unready,omitempty"`
 	// Suspended: a CronJob that was suspended already.
 	Suspended bool `json:"suspended,omitempty"`
 	// Strategy is a Deployment's original one where it is replaced by

@@ -103,7 +103,7 @@ func (m *machine) unready(w Workload) []string {
 		rs := find(m.s.ReplicaSets, w.Ref)
 		ready, current = rs.Status.ReadyReplicas, rs.Status.ObservedGeneration >= rs.Generation
 	}
-	if current && ready >= want {
+	if current && ready+w.Unready >= want {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s has %d of %d pods ready", describe(w.Ref), min(ready, want), want)}

@@ -133,13 +133,13 @@ func deployment(name, claim string) *appsv1.Deployment {
 			Type:          appsv1.RollingUpdateDeploymentStrategyType,
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromInt32(1))},
 		},
-	}}
+	}, Status: appsv1.DeploymentStatus{ReadyReplicas: 1}}
 }
 
 func replicaSet(name, claim string, replicas int32, owners ...metav1.OwnerReference) *appsv1.ReplicaSet {
 	rs := &appsv1.ReplicaSet{ObjectMeta: in("shop", name), Spec: appsv1.ReplicaSetSpec{
 		Replicas: &replicas, Selector: selector(name), Template: template(claim),
-	}}
+	}, Status: appsv1.ReplicaSetStatus{ReadyReplicas: replicas}}
 	rs.OwnerReferences = owners
 	return rs
 }
