@@ -169,7 +169,7 @@ func (p *walkPage) Bindings() []ui.Binding {
 	own := []ui.Binding{
 		enter,
 		p.runBinding(group),
-		{Keys: []string{"v"}, Title: "next difference", Help: "go to the next difference that was not looked at yet", Group: group, Hint: p.nothingUnseen() == "", Disabled: p.nothingUnseen, Do: p.showUnseen},
+		{Keys: []string{"v"}, Title: "next difference", Help: "go to the next difference that was not looked at yet", Group: group, Hint: p.nothingUnseen() == "" && (p.stage == atReview || !p.narrow), Disabled: p.nothingUnseen, Do: p.showUnseen},
 		{Keys: []string{"u"}, Title: p.turnTitle(), Help: "walk back to how it was, or forward again", Group: group, Hint: p.cannotTurn() == "", Disabled: p.cannotTurn, Do: p.turnAround},
 		{Keys: []string{"t"}, Title: "take over", Help: "take the operation over from whoever holds it", Group: group, Hint: p.cannotTakeOver() == "", Disabled: p.cannotTakeOver, Do: p.takeOver},
 		{Keys: []string{"tab"}, Title: p.otherSide(), Help: "show the list or the difference, where there is no room for both", Group: group, Hint: p.narrow && p.stage != atEnd, Disabled: p.oneSide, Do: func() tea.Cmd { p.detail = !p.detail; return nil }},
