@@ -397,7 +397,7 @@ func TestWizardConflictAsksAgain(t *testing.T) {
 		t.Fatalf("%d requests were sent, want 1", n)
 	}
 	// It does not go on for ever.
-	for range 5 {
+	for range conflictTries {
 		r.approve("")
 	}
 	r.wantText("the object has changed since it was read")
