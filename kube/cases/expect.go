@@ -120,7 +120,7 @@ func (p *player) expect(ctx context.Context, e *Expect) ([]string, error) {
 func (j *judge) subject() bool {
 	var state kube.State
 	switch j.kind {
-	case "PersistentVolume":
+	case kindVolume:
 		if j.volume = j.snap.Volume(j.name); j.volume != nil {
 			state = j.volume.State
 		}

@@ -24,6 +24,9 @@ type World interface {
 	// Rest returns when nothing more happens by itself. What the cluster looks
 	// like is told by the function.
 	Rest(ctx context.Context, look func(context.Context) (View, error)) (View, error)
+	// Noticed returns when the controllers know a volume that was made just now.
+	// Without it, a claim that comes next may be given another one.
+	Noticed(ctx context.Context, volume string) error
 }
 
 // Wrong is what is not as expected.
@@ -137,7 +140,7 @@ func kinds() []kindAt {
 	return []kindAt{
 		{"Namespace", at("", "namespaces"), false},
 		{"Node", at("", "nodes"), false},
-		{"PersistentVolume", at("", "persistentvolumes"), false},
+		{kindVolume, at("", "persistentvolumes"), false},
 		{"PersistentVolumeClaim", at("", "persistentvolumeclaims"), true},
 		{"Pod", at("", "pods"), true},
 		{"ResourceQuota", at("", "resourcequotas"), true},
@@ -167,9 +170,12 @@ func (p *player) create(ctx context.Context, o *unstructured.Unstructured) error
 	}
 	status, found := o.Object["status"]
 	if found {
-		return p.patch(ctx, resource, o.GetName(), map[string]any{"status": status}, "status")
+		err = p.patch(ctx, resource, o.GetName(), map[string]any{"status": status}, "status")
 	}
-	return nil
+	if err == nil && o.GetKind() == kindVolume {
+		err = p.world.Noticed(ctx, o.GetName())
+	}
+	return err
 }
 
 func (p *player) patch(ctx context.Context, resource dynamic.ResourceInterface, name string, patch map[string]any, subresources ...string) error {

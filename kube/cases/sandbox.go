@@ -54,3 +54,6 @@ func (w *Sandbox) Rest(ctx context.Context, look func(context.Context) (View, er
 	}
 	return look(ctx)
 }
+
+// Noticed implements World. Here nobody acts before all is there.
+func (w *Sandbox) Noticed(context.Context, string) error { return nil }

@@ -26,6 +26,9 @@ const (
 	kindExpect = "Expect"
 )
 
+// kindVolume is the kind that claims depend on.
+const kindVolume = "PersistentVolume"
+
 // Story is one file.
 type Story struct {
 	// Name is the file's, without its ending.

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -176,24 +177,56 @@ func TestVary(t *testing.T) {
 	}
 }
 
-// TestOrder: objects come in any order, unless the story says otherwise.
+// TestOrder: objects come in any order, unless the story says otherwise, but
+// never a claim before a volume, nor either before what it is put into.
 func TestOrder(t *testing.T) {
-	for _, ordered := range []bool{true, false} {
-		s := told(t, "kind: Act")
-		if ordered {
-			s.text = []byte(strings.Replace(string(s.text), "about: ", "ordered: true\nabout: ", 1))
-			s.Head.Ordered = true
+	const more = `
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: ledger-disk-2}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: atlas-2, namespace: books}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: ledger}
+---
+`
+	for written, want := range map[string][]string{
+		"ordered: true\nabout: ": {
+			"Namespace StorageClass PersistentVolume PersistentVolumeClaim PersistentVolume-2 PersistentVolumeClaim-2 Namespace",
+		},
+		"about: ": {
+			"Namespace StorageClass Namespace PersistentVolume PersistentVolume-2 PersistentVolumeClaim PersistentVolumeClaim-2",
+			"Namespace StorageClass Namespace PersistentVolume PersistentVolume-2 PersistentVolumeClaim-2 PersistentVolumeClaim",
+			"Namespace StorageClass Namespace PersistentVolume-2 PersistentVolume PersistentVolumeClaim PersistentVolumeClaim-2",
+			"Namespace StorageClass Namespace PersistentVolume-2 PersistentVolume PersistentVolumeClaim-2 PersistentVolumeClaim",
+		},
+	} {
+		s, err := parse("tale", []byte(strings.Replace(tale, "about: ", written, 1)+more+"kind: Act"))
+		if err != nil {
+			t.Fatal(err)
 		}
 		seen := map[string]bool{}
-		for seed := range uint64(20) {
+		for seed := range uint64(40) {
 			varied, err := s.Vary(seed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen[varied.Parts[2].Object.GetKind()] = true
+			var order []string
+			for _, p := range varied.Parts[:len(varied.Parts)-1] {
+				kind := p.Object.GetKind()
+				if strings.HasSuffix(p.Object.GetName(), "-2") {
+					kind += "-2"
+				}
+				order = append(order, kind)
+			}
+			seen[strings.Join(order, " ")] = true
 		}
-		if len(seen) > 1 == ordered {
-			t.Errorf("ordered %t, and third comes %v", ordered, seen)
+		if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, want) {
+			t.Errorf("with %q they come as\n%s", written, strings.Join(got, "\n"))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -91,26 +92,41 @@ func scaleSizes(text string, factor int) string {
 }
 
 // shuffle brings the objects before the first act or expectation into another
-// order. What others are put into, or are read by when they come, stays first.
+// order, each rank by itself. What others are put into, or are read by when they
+// come, stays first; and claims come after the volumes, since a claim that is
+// early takes another volume than the one that is meant for it.
 func (s *Story) shuffle(r *rand.Rand) {
 	end := slices.IndexFunc(s.Parts, func(p Part) bool { return p.Object == nil })
 	if end < 0 {
 		end = len(s.Parts)
 	}
 	first := s.Parts[:end]
-	ground := func(p Part) bool {
-		return slices.Contains([]string{"Namespace", "StorageClass", "Node"}, p.Object.GetKind())
-	}
-	slices.SortStableFunc(first, func(a, b Part) int {
-		switch {
-		case ground(a) == ground(b):
-			return 0
-		case ground(a):
-			return -1
-		default:
-			return 1
+	slices.SortStableFunc(first, func(a, b Part) int { return cmp.Compare(rank(a), rank(b)) })
+	for at := 0; at < len(first); {
+		same := first[at:]
+		if other := slices.IndexFunc(same, func(p Part) bool { return rank(p) != rank(same[0]) }); other >= 0 {
+			same = same[:other]
 		}
-	})
-	rest := first[slices.IndexFunc(append(slices.Clone(first), Part{}), func(p Part) bool { return p.Object == nil || !ground(p) }):]
-	r.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+		if rank(same[0]) != rankGround {
+			r.Shuffle(len(same), func(i, j int) { same[i], same[j] = same[j], same[i] })
+		}
+		at += len(same)
+	}
+}
+
+const (
+	rankGround = iota
+	rankVolume
+	rankOther
+)
+
+func rank(p Part) int {
+	switch p.Object.GetKind() {
+	case "Namespace", "StorageClass", "Node":
+		return rankGround
+	case kindVolume:
+		return rankVolume
+	default:
+		return rankOther
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -60,6 +61,19 @@ func (r *real) Rest(ctx context.Context, look func(context.Context) (cases.View,
 	return last, nil
 }
 
+// Noticed waits for the binder's first word on a volume: its phase is Pending
+// from its creation until then.
+func (r *real) Noticed(ctx context.Context, volume string) error {
+	err := wait.PollUntilContextTimeout(ctx, poll, restTimeout, true, func(ctx context.Context) (bool, error) {
+		pv, err := cp.Admin().CoreV1().PersistentVolumes().Get(ctx, volume, metav1.GetOptions{})
+		return err == nil && pv.Status.Phase != corev1.VolumePending, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the binder to notice volume %s: %w", volume, err)
+	}
+	return nil
+}
+
 func differences(got, want cases.View) string {
 	var lines []string
 	for name := range want {
@@ -83,23 +97,30 @@ func TestStories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	first, err := firstSeed()
+	if err != nil {
+		t.Fatal(err)
+	}
 	played := 0
-	t.Run("together", func(t *testing.T) {
-		for i, story := range all {
-			if story.Head.Unplayable != "" || story.Head.Alone {
-				continue
+	for telling := range tellings() {
+		seed := func(i int) uint64 { return first + uint64(telling*len(all)+i) }
+		t.Run("together", func(t *testing.T) {
+			for i, story := range all {
+				if story.Head.Unplayable != "" || story.Head.Alone {
+					continue
+				}
+				played++
+				t.Run(story.Name, func(t *testing.T) {
+					t.Parallel()
+					play(t, story, seed(i))
+				})
 			}
-			played++
-			t.Run(story.Name, func(t *testing.T) {
-				t.Parallel()
-				play(t, story, seed(i))
-			})
-		}
-	})
-	for i, story := range all {
-		if story.Head.Alone && story.Head.Unplayable == "" {
-			played++
-			t.Run("alone/"+story.Name, func(t *testing.T) { play(t, story, seed(i)) })
+		})
+		for i, story := range all {
+			if story.Head.Alone && story.Head.Unplayable == "" {
+				played++
+				t.Run("alone/"+story.Name, func(t *testing.T) { play(t, story, seed(i)) })
+			}
 		}
 	}
 	for _, story := range all {
@@ -107,11 +128,8 @@ func TestStories(t *testing.T) {
 			t.Logf("%s is not played here: %s", story.Name, story.Head.Unplayable)
 		}
 	}
-	t.Logf("%d of %d stories played", played, len(all))
+	t.Logf("%d of %d stories played, from seed %d on", played, tellings()*len(all), first)
 }
-
-// seed is one that no other story has.
-func seed(i int) uint64 { return uint64(1000 + i) }
 
 func play(t *testing.T, story *cases.Story, seed uint64) {
 	t.Helper()
@@ -137,8 +155,9 @@ func play(t *testing.T, story *cases.Story, seed uint64) {
 	}
 }
 
-// remove takes away what others would notice: a default class, and volumes that
-// any claim could take.
+// remove takes away what others would notice: a default class, volumes that any
+// claim could take, and claims that could take any volume. Claims do so until
+// they are gone, also when they are being deleted, so that is waited for.
 func remove(t *testing.T, story *cases.Story) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), restTimeout)
@@ -149,6 +168,7 @@ func remove(t *testing.T, story *cases.Story) {
 			t.Error(err)
 		}
 	}
+	var namespaces []string
 	for _, part := range story.Parts {
 		if part.Object == nil {
 			continue
@@ -160,9 +180,19 @@ func remove(t *testing.T, story *cases.Story) {
 			gone(api.CoreV1().PersistentVolumes().Delete(ctx, name, metav1.DeleteOptions{}))
 		case "Namespace":
 			gone(api.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{}))
+			namespaces = append(namespaces, name)
 		case "CSIDriver":
 			gone(api.StorageV1().CSIDrivers().Delete(ctx, name, metav1.DeleteOptions{}))
 		}
+	}
+	for _, namespace := range namespaces {
+		gone(wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
+			claims, err := api.CoreV1().PersistentVolumeClaims(namespace).List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return false, fmt.Errorf("wait for the claims of %s to go: %w", namespace, err)
+			}
+			return !slices.ContainsFunc(claims.Items, func(c corev1.PersistentVolumeClaim) bool { return c.Status.Phase == corev1.ClaimPending }), nil
+		}))
 	}
 }
 

@@ -20,6 +20,9 @@ const (
 	// atOnce is how many stories are played side by side. They mostly wait for
 	// controllers.
 	atOnce = 6
+	// tellingsInFull is how often each story is told in the long form.
+	tellingsInFull = 4
+	defaultSeed    = 1000
 )
 
 // cp is the control plane that all stories share.
@@ -54,4 +57,26 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	return m.Run(), nil
+}
+
+// tellings is how often each story is told, each time in other words.
+func tellings() int {
+	if os.Getenv("CLAIMREF_E2E") == "full" {
+		return tellingsInFull
+	}
+	return 1
+}
+
+// firstSeed is what the first story is varied by. Each that follows has the
+// next: no two may share a name.
+func firstSeed() (uint64, error) {
+	text := os.Getenv("CLAIMREF_SEED")
+	if text == "" {
+		return defaultSeed, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("CLAIMREF_SEED has to be a number: %w", err)
+	}
+	return n, nil
 }
