@@ -68,8 +68,22 @@ metadata: {name: web, namespace: exam}
 spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
 `
 
+const labLimits = `
+apiVersion: v1
+kind: LimitRange
+metadata: {name: sizes, namespace: exam}
+spec: {limits: [{type: PersistentVolumeClaim, max: {storage: 1Ti}}]}
+`
+
 func TestSurveyForAPlan(t *testing.T) {
-	l := fullLab(t, with(labQuota, labDriver, labScaler))
+	l := fullLab(t, with(labQuota, labLimits, labDriver, labScaler))
+	// What this server does not know is noted, and is no error.
+	l.wire.before = func(r *http.Request) (*http.Response, error) {
+		if !strings.HasSuffix(r.URL.Path, "/daemonsets") {
+			return nil, nil
+		}
+		return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody, Request: r}, nil
+	}
 	pv := l.volume("data")
 	req := migration.Request{Verb: migration.SinglePod, Volume: refOf(actions.VolumeKind, pv)}
 	scene, err := l.client.Survey(t.Context(), Subject{Request: &req}, nil)
@@ -82,13 +96,13 @@ func TestSurveyForAPlan(t *testing.T) {
 	}
 	got := map[string][]string{
 		"pods": names(scene.Pods), "sets": names(scene.StatefulSets), "deployments": names(scene.Deployments),
-		"crons": names(scene.CronJobs), "scalers": names(scene.Autoscalers), "quotas": names(scene.Quotas), "classes": names(scene.Classes),
+		"crons": names(scene.CronJobs), "limits": names(scene.LimitRanges), "scalers": names(scene.Autoscalers), "quotas": names(scene.Quotas), "classes": names(scene.Classes),
 		"namespaces": slices.Sorted(maps.Keys(scene.Namespaces)), "drivers": slices.Sorted(maps.Keys(scene.Drivers)),
 		"other claims": names(scene.RelatedClaims),
 	}
 	want := map[string][]string{
 		"pods": names(slices.Collect(l.state().Pods("exam"))), "sets": {"db"}, "deployments": {"web"}, "crons": {"backup"},
-		"scalers": {"web"}, "quotas": {"few"}, "classes": {"folders"}, "namespaces": {"exam"}, "drivers": {"folders.claimref.test"},
+		"limits": {"sizes"}, "scalers": {"web"}, "quotas": {"few"}, "classes": {"folders"}, "namespaces": {"exam"}, "drivers": {"folders.claimref.test"},
 		"other claims": {"data-db-0", "data-db-1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -97,8 +111,7 @@ func TestSurveyForAPlan(t *testing.T) {
 	if len(scene.ReplicaSets) != 1 || len(scene.RelatedVolumes) != 2 || scene.Drivers["folders.claimref.test"] == nil {
 		t.Errorf("replica sets %v, other volumes %v", names(scene.ReplicaSets), names(scene.RelatedVolumes))
 	}
-	// What this server does not know is noted, and is no error.
-	if len(scene.Unread) != 1 || scene.Unread["limitranges"] == "" {
+	if len(scene.Unread) != 1 || scene.Unread["daemonsets"] == "" {
 		t.Errorf("unread %v", scene.Unread)
 	}
 }

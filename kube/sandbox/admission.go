@@ -108,13 +108,16 @@ func selectJob(job *batchv1.Job) {
 	}
 }
 
-// admitUpdate is the PersistentVolumeClaimResize plugin
+// admitUpdate is the LimitRanger plugin, the PersistentVolumeClaimResize plugin
 // (plugin/pkg/admission/storage/persistentvolume/resize), and the quota.
 func admitUpdate(s *State, k kind, before, wanted Object) error {
 	was, ok := before.(*corev1.PersistentVolumeClaim)
 	is, same := wanted.(*corev1.PersistentVolumeClaim)
 	if !ok || !same {
 		return nil
+	}
+	if err := checkLimits(s, k, before, wanted); err != nil {
+		return err
 	}
 	newSize, oldSize := is.Spec.Resources.Requests[corev1.ResourceStorage], was.Spec.Resources.Requests[corev1.ResourceStorage]
 	if newSize.Cmp(oldSize) <= 0 {

@@ -122,6 +122,11 @@ func (s *State) Quotas(namespace string) iter.Seq[*corev1.ResourceQuota] {
 	return all[*corev1.ResourceQuota](s, Quotas, namespace)
 }
 
+// LimitRanges are the LimitRanges of a namespace, or of all.
+func (s *State) LimitRanges(namespace string) iter.Seq[*corev1.LimitRange] {
+	return all[*corev1.LimitRange](s, LimitRanges, namespace)
+}
+
 // Classes are the classes.
 func (s *State) Classes() iter.Seq[*storagev1.StorageClass] {
 	return all[*storagev1.StorageClass](s, Classes, "")

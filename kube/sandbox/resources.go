@@ -19,6 +19,7 @@ const (
 	Pods          Resource = "pods"
 	Events        Resource = "events"
 	Quotas        Resource = "resourcequotas"
+	LimitRanges   Resource = "limitranges"
 	Classes       Resource = "storageclasses"
 	Attachments   Resource = "volumeattachments"
 	Drivers       Resource = "csidrivers"
@@ -71,6 +72,7 @@ func kinds() []kind {
 		{Pods, core("Pod"), []string{"po"}, true, true, false, func() Object { return &corev1.Pod{} }},
 		{Events, core("Event"), []string{"ev"}, true, false, false, func() Object { return &corev1.Event{} }},
 		{Quotas, core("ResourceQuota"), []string{"quota"}, true, true, false, func() Object { return &corev1.ResourceQuota{} }},
+		{LimitRanges, core("LimitRange"), []string{"limits"}, true, false, false, func() Object { return &corev1.LimitRange{} }},
 		{Classes, storage("StorageClass"), []string{"sc"}, false, false, false, func() Object { return &storagev1.StorageClass{} }},
 		{Attachments, storage("VolumeAttachment"), nil, false, true, false, func() Object { return &storagev1.VolumeAttachment{} }},
 		{Drivers, storage("CSIDriver"), nil, false, false, false, func() Object { return &storagev1.CSIDriver{} }},
@@ -110,6 +112,8 @@ func resourceOf(o Object) Resource {
 		return Events
 	case *corev1.ResourceQuota:
 		return Quotas
+	case *corev1.LimitRange:
+		return LimitRanges
 	case *storagev1.StorageClass:
 		return Classes
 	case *storagev1.VolumeAttachment:

@@ -240,6 +240,44 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+func TestLimitRange(t *testing.T) {
+	bounds := func(size string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
+	}
+	limits := &corev1.LimitRange{
+		ObjectMeta: metav1.ObjectMeta{Name: "sizes", Namespace: "db"},
+		Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
+			{Type: corev1.LimitTypeContainer, Min: bounds("1Ti")},
+			{Type: corev1.LimitTypePersistentVolumeClaim, Min: bounds("2Gi"), Max: bounds("4Gi")},
+		}},
+	}
+	// The claims were there before it.
+	held := func(o *corev1.PersistentVolumeClaim) { o.DeletionTimestamp = new(metav1.Now()) }
+	_, client := serve(t, ServerOptions{}, limits, aClaim("old"), aClaim("going", held))
+	claims := client.CoreV1().PersistentVolumeClaims("db")
+	create := func(size string) error {
+		_, err := claims.Create(t.Context(), aClaim("new", func(o *corev1.PersistentVolumeClaim) { o.Spec.Resources.Requests = bounds(size) }), metav1.CreateOptions{})
+		return err
+	}
+	label := func(name string) error {
+		_, err := claims.Patch(t.Context(), name, types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
+		return err
+	}
+	refused := func(err error, name, text string) {
+		t.Helper()
+		refusal{403, metav1.StatusReasonForbidden, `persistentvolumeclaims "` + name + `" is forbidden: ` + text}.check(t, err)
+	}
+	refused(create("2047Mi"), "new", "minimum storage usage per PersistentVolumeClaim is 2Gi, but request is 2047Mi")
+	refused(create("4097Mi"), "new", "maximum storage usage per PersistentVolumeClaim is 4Gi, but request is 4097Mi")
+	refused(label("old"), "old", "minimum storage usage per PersistentVolumeClaim is 2Gi, but request is 1Gi")
+	if err := label("going"); err != nil {
+		t.Error(err)
+	}
+	if err := create("2Gi"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAccess(t *testing.T) {
 	rule := func(namespace, group, resource string, verbs ...string) Rule {
 		return Rule{namespace, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}}

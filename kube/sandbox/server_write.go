@@ -107,6 +107,9 @@ func createIn(s *State, k kind, o Object) (*State, error) {
 	if errs := validateCreate(o, k); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(k.gvk.GroupKind(), o.GetName(), errs)
 	}
+	if err := checkLimits(s, k, nil, o); err != nil {
+		return nil, err
+	}
 	if err := checkQuota(s, k, nil, o); err != nil {
 		return nil, err
 	}

@@ -46,6 +46,7 @@ func kinds() []kind {
 		{"job", "jobs", true, batch, func() object { return &batchv1.Job{} }},
 		{"pod", "pods", true, core, func() object { return &corev1.Pod{} }},
 		{"sc", "storageclasses", false, storage, func() object { return &storagev1.StorageClass{} }},
+		{"limits", "limitranges", true, core, func() object { return &corev1.LimitRange{} }},
 		{"quota", "resourcequotas", true, core, func() object { return &corev1.ResourceQuota{} }},
 	}
 }

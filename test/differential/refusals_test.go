@@ -166,6 +166,15 @@ func creations() []history {
 			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"persistentvolumeclaims": resource.MustParse(claims)}},
 		}
 	}
+	limits := func(least, most string) *corev1.LimitRange {
+		return &corev1.LimitRange{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "$", Name: "sizes"},
+			Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+				Type: corev1.LimitTypePersistentVolumeClaim,
+				Min:  corev1.ResourceList{"storage": resource.MustParse(least)}, Max: corev1.ResourceList{"storage": resource.MustParse(most)},
+			}}},
+		}
+	}
 	return []history{
 		{name: "a name that is taken", acts: []act{
 			given(volume("vol")),
@@ -203,6 +212,18 @@ func creations() []history {
 			create(claim("data")),
 			create(claim("second")).fails("403", "Forbidden"),
 			dry(create(claim("second"))).fails("403", "Forbidden"),
+		}},
+		{name: "a LimitRange", acts: []act{
+			create(limits("2Gi", "3Gi")),
+			create(claim("small", asks("1Gi"))).fails("403", "Forbidden"),
+			create(claim("large", asks("4Gi"))).fails("403", "Forbidden"),
+			dry(create(claim("large", asks("4Gi")))).fails("403", "Forbidden"),
+			create(claim("data", asks("2Gi"))),
+			patch("limits/sizes", merge, `{"spec":{"limits":[{"type":"PersistentVolumeClaim","min":{"storage":"3Gi"}}]}}`),
+			patch("pvc/data", merge, `{"metadata":{"labels":{"a":"b"}}}`).fails("403", "Forbidden"),
+			patch("pvc/data:status", merge, `{"status":{"conditions":[{"type":"Unused","status":"True"}]}}`),
+			remove("limits/sizes", ""),
+			patch("pvc/data", merge, `{"metadata":{"labels":{"a":"b"}}}`),
 		}},
 		{name: "claims that are not valid", acts: []act{
 			create(claim("data", asksModes(rwop, rwo))).fails("422", "Invalid"),
