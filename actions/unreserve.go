@@ -35,12 +35,16 @@ func (d *draft) unreserve() {
 // takers names the claims that would get the volume, and counts them.
 func (d *draft) takers() int {
 	var now, later []string
-	var why string
+	var name, why string
 	for _, t := range binding.Takers(d.pv, d.w.volumes(d.pv), d.w.Claims, d.w.Classes) {
 		key := claimKey(t.Claim).String()
+		if t.Claim.DeletionTimestamp != nil {
+			key += " (being deleted)"
+		}
 		if t.AtOnce() {
 			if len(now) == 0 {
 				why = t.Reason
+				name = claimKey(t.Claim).String()
 			}
 			now = append(now, key)
 		} else {
@@ -50,7 +54,7 @@ func (d *draft) takers() int {
 	const remedy = "Reserve the volume for the claim that should have it, rather than open it"
 	switch {
 	case len(now) == 1:
-		d.warn("takers", fmt.Sprintf("Claim %s would take the volume at once: it %s", now[0], why), remedy)
+		d.warn("takers", fmt.Sprintf("Claim %s would take the volume at once: it %s", name, why), remedy)
 	case len(now) > 1:
 		d.warn("takers", fmt.Sprintf("%d claims would take the volume at once, whichever comes first: %s", len(now), nameList(now)), remedy)
 	case !d.unread("persistentvolumeclaims"):

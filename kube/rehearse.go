@@ -20,28 +20,46 @@ const notYet = "not before the steps before it"
 // Rehearse previews every step of an outline that is not done, in order, as if
 // those before it were written. For a wait, the preview is empty. What the
 // server can't be asked yet, because a step before it makes the object or takes
-// one out of the way, is worked out here, and marked as DryRunResult.Later.
+// one out of the way, is worked out here, and marked as DryRunResult.Later. So
+// is what needs not be done, which changes nothing.
 //
 // With an error, the previews are those of the steps that could be previewed;
 // the others are empty but for their step.
 func (c *Client) Rehearse(ctx context.Context, items []migration.Item) ([]StepPreview, error) {
-	var steps []migration.Step
-	for _, item := range items {
-		if item.State != migration.Done {
-			steps = append(steps, item.Step)
-		}
-	}
-	previews := make([]StepPreview, len(steps))
-	errs := make([]error, len(steps))
+	items = slices.DeleteFunc(slices.Clone(items), func(item migration.Item) bool { return item.State == migration.Done })
+	previews := make([]StepPreview, len(items))
+	errs := make([]error, len(items))
+	var before []migration.Step
 	crew := newCrew(ctx)
-	for i, step := range steps {
+	for i, item := range items {
+		step := item.Step
+		if needless(item) {
+			previews[i] = StepPreview{Step: step, Taken: time.Now(), DryRun: DryRunResult{Later: true, Reason: "it is so already"}}
+			continue
+		}
+		assumed := slices.Clip(before)
 		crew.ask(func(ctx context.Context) {
-			previews[i], errs[i] = c.rehearse(ctx, steps[:i], step)
+			previews[i], errs[i] = c.rehearse(ctx, assumed, step)
 			previews[i].Step = step
 		})
+		before = append(before, step)
 	}
 	crew.wait()
 	return previews, errors.Join(errs...)
+}
+
+// needless: there is nothing to write for a step, unless somebody interferes.
+// Other patches may have to be taken back by then: the policy is what it was
+// until the first step.
+func needless(item migration.Item) bool {
+	switch item.Act {
+	case migration.Create, migration.Delete:
+		return item.Met
+	case migration.Patch, migration.Scale:
+		return item.Met && item.Patch == nil
+	default:
+		return false
+	}
 }
 
 func (c *Client) rehearse(ctx context.Context, before []migration.Step, step migration.Step) (StepPreview, error) {

@@ -66,7 +66,7 @@ func Outline(j Journal, run Run, s Scene) []Item {
 		items[i] = Item{Step: n.Step, Holds: n.holds}
 		switch {
 		case turn:
-			items[i].State, items[i].Holds = Later, nil
+			items[i].State, items[i].Holds, items[i].Met = Later, nil, n.done
 		case n.done:
 			items[i].State, items[i].Holds = Done, nil
 		default:

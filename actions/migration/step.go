@@ -75,6 +75,9 @@ type Item struct {
 	// Holds says what an Await is waiting for, one thing a line: the pod's
 	// name, the finalizer, the attachment.
 	Holds []string
+	// Met: what the step is for is so already, although its turn has not come.
+	// Of a creation or a deletion this stays so, whatever comes before it.
+	Met bool
 }
 
 // MoveKind says what Next found.

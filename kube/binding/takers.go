@@ -33,9 +33,19 @@ func (t Taker) AtOnce() bool { return !t.Delayed && t.Instead == "" }
 // Available: those that take it at once first, then those that might, each
 // by namespace and name. Which of several comes first is not determined,
 // because the controller's queue has no order that can be known.
+//
+// A claim that is being deleted, but is held by a finalizer, takes volumes like
+// any other: the controller does not ask (pv_controller.go, syncUnboundClaim).
 func Takers(pv *corev1.PersistentVolume, volumes []*corev1.PersistentVolume, claims []*corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) []Taker {
 	opened := Opened(pv)
-	p := newPool(replace(volumes, opened), classes)
+	return TakersBy(opened, claims, classes, newPool(replace(volumes, opened), classes).choices)
+}
+
+// TakersBy is Takers for those who have a faster way to what a claim would
+// choose. The volume is one that Opened made; choose answers what Choices does
+// for all volumes with this one among them, and is asked about claims that
+// name none.
+func TakersBy(opened *corev1.PersistentVolume, claims []*corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass, choose func(*corev1.PersistentVolumeClaim) []*corev1.PersistentVolume) []Taker {
 	var takers, elsewhere []Taker
 	for _, pvc := range claims {
 		t := Taker{Claim: pvc, Path: PathOf(opened, pvc)}
@@ -44,7 +54,7 @@ func Takers(pv *corev1.PersistentVolume, volumes []*corev1.PersistentVolume, cla
 		}
 		verdict := Judge(opened, pvc, classes)
 		switch {
-		case verdict.Delayed && len(p.choices(pvc)) == 0:
+		case verdict.Delayed && len(choose(pvc)) == 0:
 			t.Delayed, t.Reason = true, "fits, and waits for its first pod"
 			takers = append(takers, t)
 		case !verdict.Binds:
@@ -55,7 +65,7 @@ func Takers(pv *corev1.PersistentVolume, volumes []*corev1.PersistentVolume, cla
 			t.Reason = "asks for this volume by name"
 			takers = append(takers, t)
 		default:
-			found := p.choices(pvc)
+			found := choose(pvc)
 			if len(found) == 0 {
 				continue
 			}
@@ -71,15 +81,24 @@ func Takers(pv *corev1.PersistentVolume, volumes []*corev1.PersistentVolume, cla
 			takers = append(takers, t)
 		}
 	}
-	takers = append(takers, contested(elsewhere, p.wanted(claims, elsewhere))...)
-	slices.SortStableFunc(takers, func(a, b Taker) int {
-		return cmp.Or(
-			cmp.Compare(a.rank(), b.rank()),
-			cmp.Compare(a.Claim.Namespace, b.Claim.Namespace),
-			cmp.Compare(a.Claim.Name, b.Claim.Name),
-		)
-	})
+	takers = append(takers, contested(elsewhere, wanted(claims, elsewhere, choose))...)
+	for i := range takers {
+		if takers[i].Claim.DeletionTimestamp != nil {
+			takers[i].Reason += ", even though it is being deleted"
+		}
+	}
+	slices.SortStableFunc(takers, Taker.Compare)
 	return takers
+}
+
+// Compare orders those first that take the volume at once, then those that
+// might, each by namespace and name.
+func (t Taker) Compare(u Taker) int {
+	return cmp.Or(
+		cmp.Compare(t.rank(), u.rank()),
+		cmp.Compare(t.Claim.Namespace, u.Claim.Namespace),
+		cmp.Compare(t.Claim.Name, u.Claim.Name),
+	)
 }
 
 func (t Taker) rank() int {
@@ -96,23 +115,23 @@ func (t Taker) rank() int {
 // wanted counts, by volume, the claims that are not bound yet and would take
 // it: also those to which the volume in question would be of no use. It looks
 // only if there is somebody who wants another volume.
-func (p *pool) wanted(claims []*corev1.PersistentVolumeClaim, elsewhere []Taker) map[string]int {
-	wanted := map[string]int{}
+func wanted(claims []*corev1.PersistentVolumeClaim, elsewhere []Taker, choose func(*corev1.PersistentVolumeClaim) []*corev1.PersistentVolume) map[string]int {
+	count := map[string]int{}
 	if len(elsewhere) == 0 {
-		return wanted
+		return count
 	}
 	for _, pvc := range claims {
 		switch {
 		case BindCompleted(pvc):
 		case pvc.Spec.VolumeName != "":
-			wanted[pvc.Spec.VolumeName]++
+			count[pvc.Spec.VolumeName]++
 		default:
-			for _, v := range p.choices(pvc) {
-				wanted[v.Name]++
+			for _, v := range choose(pvc) {
+				count[v.Name]++
 			}
 		}
 	}
-	return wanted
+	return count
 }
 
 // contested keeps the claims that want another volume which some other claim

@@ -155,6 +155,22 @@ func TestTakers(t *testing.T) {
 
 // A claim is named as one that takes the volume at once exactly when the
 // controller's search finds the opened volume in some order.
+// A claim that is being deleted takes a volume like any other, and this is said.
+func TestTakersBeingDeleted(t *testing.T) {
+	dying := testPVC("dying", func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = new(metav1.Now()) })
+	for _, claims := range [][]*corev1.PersistentVolumeClaim{{dying}, {testPVC("alive"), dying}} {
+		takers := Takers(testPV("it"), nil, claims, nil)
+		if len(takers) != len(claims) {
+			t.Fatalf("%d takers of %d claims", len(takers), len(claims))
+		}
+		for _, taker := range takers {
+			if !taker.AtOnce() || strings.Contains(taker.Reason, "being deleted") != (taker.Claim == dying) {
+				t.Errorf("%s: it %s", taker.Claim.Name, taker.Reason)
+			}
+		}
+	}
+}
+
 func TestTakersAgainstController(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pv, volumes, classes := drawPV(t, "it"), drawVolumes(t), drawClasses(t)
