@@ -93,14 +93,14 @@ func (t *telling) terminatingClaim(c *kube.Claim) {
 	pvc := c.Object
 	t.Verdict = ClaimTerminating
 	t.stress(Warn, "Being deleted for "+t.age(pvc.DeletionTimestamp.Time)+"; this can't be taken back.")
-	switch pods := holding(c.Users); {
+	pods := holding(c.Users)
+	switch {
 	case len(pods) > 0:
 		that := "that names it"
 		if len(pods) > 1 {
 			that = "that name it"
 		}
 		t.say("Held by " + count(len(pods), "pod") + " " + that + ": " + few(pods) + " (a completed pod holds it, too).")
-		t.advise("Delete "+few(pods)+", or scale down what owns them, to let the claim go", nil)
 	case len(pvc.Finalizers) > 0 && !c.UsersKnown:
 		t.say("Held by " + strings.Join(pvc.Finalizers, ", ") + "; pods can't all be seen (" + unseen(t.snap, kube.Pods) + ").")
 	case len(pvc.Finalizers) > 0:
@@ -111,6 +111,14 @@ func (t *telling) terminatingClaim(c *kube.Claim) {
 	policy, bound := corev1.PersistentVolumeReclaimRetain, false
 	if v != nil {
 		policy, bound = v.Object.Spec.PersistentVolumeReclaimPolicy, v.State.Stored == kube.Bound
+	}
+	if len(pods) > 0 {
+		// What ends the data comes after what keeps them.
+		let := "Delete " + few(pods)
+		if policy != corev1.PersistentVolumeReclaimRetain {
+			let = "Only after that, or if the data are not wanted, delete " + few(pods)
+		}
+		t.advise(let+", or scale down what owns them, to let the claim go", nil)
 	}
 	for _, f := range pvc.Finalizers {
 		who := finalizer(f, policy, bound)
