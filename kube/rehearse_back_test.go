@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/actions/migration"
 )
 
@@ -16,29 +17,62 @@ import (
 // can be rehearsed whole, in both directions, and is shown again as its turn
 // comes.
 func TestRehearsalFromAnywhere(t *testing.T) {
-	for name, manifest := range map[string]string{"deployment": labDeployment, "set": labSet} {
+	single := func(claim string) func(*lab) migration.Request {
+		return func(l *lab) migration.Request { return l.single(claim) }
+	}
+	for name, tt := range map[string]struct {
+		manifest string
+		request  func(*lab) migration.Request
+		claims   []string
+	}{
+		"deployment": {labDeployment, single("data"), []string{"data"}},
+		"set":        {labSet, single("data-db-0"), []string{"data-db-0", "data-db-1"}},
+		"move": {labCron, func(l *lab) migration.Request {
+			return migration.Request{
+				Verb: migration.MoveClaim, Volume: refOf(actions.VolumeKind, l.volume("data")), To: actions.ClaimKey{Namespace: "other", Name: "moved"},
+			}
+		}, nil},
+		"recreate": {labCron, func(l *lab) migration.Request {
+			pv := l.volume("data")
+			edit(l, pv, func(pv *corev1.PersistentVolume) { pv.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain })
+			l.remove(l.claim("data"))
+			l.settle()
+			return migration.Request{Verb: migration.RecreateClaim, Volume: refOf(actions.VolumeKind, pv)}
+		}, nil},
+	} {
 		for _, direction := range []migration.Direction{migration.Forward, migration.Back} {
 			for left, more := 1, true; more; left++ {
 				t.Run(fmt.Sprintf("%s %s after %d", name, direction, left), func(t *testing.T) {
 					inLab(t, func(t *testing.T, l *lab) {
-						more = l.rehearsedFrom(name == "set", direction, left)
-					}, manifest)
+						plan, err := l.client.PlanOperation(t.Context(), tt.request(l), labSnapshot(), "ann")
+						if err != nil || len(blocks(plan.Checks)) > 0 {
+							t.Fatalf("%v, %v", blocks(plan.Checks), err)
+						}
+						if more = l.rehearsedFrom(plan.Journal, direction, left); !more {
+							return
+						}
+						for _, claim := range tt.claims {
+							mode := corev1.ReadWriteOncePod
+							if direction == migration.Back {
+								mode = corev1.ReadWriteOnce
+							}
+							l.checkMigrated(claim, mode)
+						}
+					}, tt.manifest)
 				})
+			}
+			if t.Failed() {
+				return
 			}
 		}
 	}
 }
 
 // rehearsedFrom leaves an operation after some writes, turns it around if it is
-// to, and goes on to the end by what was rehearsed. It says whether there are
-// more writes to leave it after.
-func (l *lab) rehearsedFrom(set bool, direction migration.Direction, left int) (more bool) {
+// to, and goes on to the end by what was rehearsed. It says whether there were
+// so many writes.
+func (l *lab) rehearsedFrom(j migration.Journal, direction migration.Direction, left int) (more bool) {
 	l.t.Helper()
-	j := l.journalOf("data")
-	claims := []string{"data"}
-	if set {
-		j, claims = l.setJournal(), []string{"data-db-0", "data-db-1"}
-	}
 	o := l.operation(l.t, j)
 	enough := errors.New("enough")
 	writes := 0
@@ -86,13 +120,6 @@ func (l *lab) rehearsedFrom(set bool, direction migration.Direction, left int) (
 	})
 	if err != nil {
 		l.t.Fatal(err)
-	}
-	mode := corev1.ReadWriteOncePod
-	if direction == migration.Back {
-		mode = corev1.ReadWriteOnce
-	}
-	for _, claim := range claims {
-		l.checkMigrated(claim, mode)
 	}
 	return true
 }
