@@ -7,6 +7,7 @@ import (
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // maxShared bounds an interner. What repeats in a cluster (classes, zones,
@@ -102,6 +103,17 @@ func (in *interner) affinity(value *corev1.VolumeNodeAffinity) *corev1.VolumeNod
 		return value
 	}
 	return intern(in, "affinity\x00"+string(key), value)
+}
+
+func (in *interner) selector(value *metav1.LabelSelector) *metav1.LabelSelector {
+	if value == nil {
+		return nil
+	}
+	key, err := value.Marshal()
+	if err != nil {
+		return value
+	}
+	return intern(in, "selector\x00"+string(key), value)
 }
 
 // pointerTo shares what an optional field points to.

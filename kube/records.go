@@ -48,7 +48,7 @@ func (j *join) markSetClaims() {
 
 func (j *join) rebuildClaims() []change[Claim] {
 	var changes []change[Claim]
-	for key := range j.dirtyClaims {
+	for _, key := range inOrder(j.dirtyClaims) {
 		before := j.claimRecords[key]
 		var after *Claim
 		if pvc := j.claims[key]; pvc != nil {
@@ -80,6 +80,7 @@ func (j *join) claimRecord(key string, pvc *corev1.PersistentVolumeClaim) *Claim
 		Request:    bytes(pvc.Spec.Resources.Requests),
 		Capacity:   bytes(pvc.Status.Capacity),
 		Tie:        j.claimTie(pvc),
+		Traits:     ClaimTraits(pvc),
 		Users:      j.usersOf(key, pvc.Namespace),
 		UsersKnown: j.states[Pods].covers(pvc.Namespace),
 	}
@@ -161,7 +162,7 @@ func (j *join) volumeTie(pv *corev1.PersistentVolume) Tie {
 
 func (j *join) rebuildVolumes() []change[Volume] {
 	var changes []change[Volume]
-	for name := range j.dirtyVolumes {
+	for _, name := range inOrder(j.dirtyVolumes) {
 		before := j.volumeRecords[name]
 		var after *Volume
 		if pv := j.volumes[name]; pv != nil {
@@ -192,6 +193,7 @@ func (j *join) volumeRecord(pv *corev1.PersistentVolume) *Volume {
 		Class:    binding.VolumeClass(pv),
 		Capacity: bytes(pv.Spec.Capacity),
 		Tie:      j.volumeTie(pv),
+		Traits:   VolumeTraits(pv),
 	}
 	v.Users, v.UsersKnown = j.volumeUsers(pv, v.Tie)
 	v.Attachments = j.attachmentsOf(pv.Name)

@@ -107,6 +107,8 @@ type Volume struct {
 	Capacity int64
 	// Tie says what stands behind spec.claimRef.
 	Tie Tie
+	// Traits are what the binding rules ask of it.
+	Traits Traits
 	// Users are the workloads that use it through its claim.
 	Users []User
 	// UsersKnown: its claim and all pods that could use it have been read.
@@ -118,7 +120,7 @@ type Volume struct {
 
 // Tie says what stands behind a volume's claimRef, or behind a claim's
 // volumeName.
-type Tie int
+type Tie uint8
 
 // The ties.
 const (
@@ -148,6 +150,8 @@ type Claim struct {
 	Capacity int64
 	// Tie says what stands behind spec.volumeName.
 	Tie Tie
+	// Traits are what the binding rules ask of it.
+	Traits Traits
 	// ModesDiffer: spec.accessModes and status.accessModes are both set and
 	// not the same: the volume's modes were edited under the claim.
 	ModesDiffer bool

@@ -83,6 +83,7 @@ func (t trimmer) claim(pvc *corev1.PersistentVolumeClaim) *corev1.PersistentVolu
 	spec.Resources.Requests = t.in.sizes(spec.Resources.Requests)
 	spec.StorageClassName = pointerTo(t.in, "class\x00", spec.StorageClassName)
 	spec.VolumeMode = pointerTo(t.in, "mode\x00", spec.VolumeMode)
+	spec.Selector = t.in.selector(spec.Selector)
 	status.Phase = corev1.PersistentVolumeClaimPhase(text(string(status.Phase)))
 	status.AccessModes = t.in.modes(status.AccessModes)
 	status.Capacity = t.in.sizes(status.Capacity)

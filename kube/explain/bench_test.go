@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/claimref/claimref/kube"
@@ -109,6 +110,81 @@ func BenchmarkExplainOpen(b *testing.B) {
 			Claim(snap, snap.Claims[50_000], ask())
 		}
 	})
+}
+
+// hardWorld is a cluster of open volumes and of claims that are not bound, as
+// hard to compare as can be: labels and selectors, sizes that fall with the
+// name, as many affinities as a large cluster has nodes, claims without a class,
+// and a class whose provisioner made nothing.
+func hardWorld(volumes, claims int) kube.Objects {
+	o := world(nil)
+	o.Classes = []*storagev1.StorageClass{
+		newSC("fast", isDefault), newSC("slow", waits),
+		newSC("other", func(sc *storagev1.StorageClass) { sc.Provisioner = "nobody.test" }),
+	}
+	for i := range 200 {
+		o.Nodes = append(o.Nodes, newNode(fmt.Sprint("node-", i)))
+	}
+	disk := map[string]string{"disk": "ssd", "rack": "r1", "vendor": "acme"}
+	for i := range volumes {
+		pv := newPV(fmt.Sprintf("pv-%06d", i), sized(fmt.Sprint(volumes+10_000-i, "Mi")), provisionedBy("csi.test"),
+			affine(corev1.NodeSelectorRequirement{
+				Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn,
+				Values: []string{fmt.Sprint("node-", i%200), fmt.Sprint("gone-", i%5000)},
+			}))
+		pv.Labels = disk
+		o.Volumes = append(o.Volumes, pv)
+	}
+	for i := range claims {
+		pvc := newPVC(fmt.Sprintf("c-%06d", i), wants("1Gi"))
+		switch i % 4 {
+		case 0:
+			noClass(pvc)
+		case 1:
+			asksClass("slow")(pvc)
+		case 2:
+			pvc.Spec.Selector = &metav1.LabelSelector{MatchLabels: disk}
+		}
+		o.Claims = append(o.Claims, pvc)
+	}
+	return o
+}
+
+// BenchmarkExplainHard explains what is hardest to explain.
+func BenchmarkExplainHard(b *testing.B) {
+	snap := kube.NewSnapshot(hardWorld(100_000, 100_000))
+	for i, name := range []string{"no class", "waits", "selector", "plain"} {
+		b.Run("claim/"+name, func(b *testing.B) {
+			for b.Loop() {
+				Claim(snap, snap.Claims[50_000+i], ask())
+			}
+		})
+	}
+	b.Run("volume", func(b *testing.B) {
+		for b.Loop() {
+			Volume(snap, snap.Volumes[50_000], ask())
+		}
+	})
+	for _, c := range snap.Classes {
+		b.Run("class/"+c.Object.Name, func(b *testing.B) {
+			for b.Loop() {
+				Class(snap, c, ask())
+			}
+		})
+	}
+}
+
+// BenchmarkExplainTakers goes along the bound up to which each claim is compared
+// with each volume.
+func BenchmarkExplainTakers(b *testing.B) {
+	for _, n := range []struct{ claims, volumes int }{{9_990, 1}, {5_000, 19}, {440, 430}, {10, 19_900}, {1, 100_000}} {
+		snap := kube.NewSnapshot(hardWorld(n.volumes, n.claims))
+		b.Run(fmt.Sprintf("%d claims, %d volumes", n.claims, n.volumes), func(b *testing.B) {
+			for b.Loop() {
+				Volume(snap, snap.Volumes[0], ask())
+			}
+		})
+	}
 }
 
 // touched is the snapshot with some of its records replaced.

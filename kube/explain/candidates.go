@@ -3,7 +3,7 @@ package explain
 import (
 	"cmp"
 	"slices"
-	"strings"
+	"sort"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -25,8 +25,9 @@ type Candidates struct {
 	Fit int
 	// Known: all volumes have been read. Without it there may be more.
 	Known bool
-	// List has the best first: those that fit, then those with the fewest
-	// reasons against them, then those of the closest size. It may be shorter
+	// List has the best first: those that fit, then one that is reserved for
+	// the claim, then those with the fewest reasons against them, then those of
+	// the closest size. It may be shorter
 	// than Total.
 	List []Candidate
 }
@@ -67,17 +68,26 @@ func (c Candidate) Text() string {
 // ranked is a volume with its place among the candidates.
 type ranked struct {
 	volume *kube.Volume
-	// against is how many reasons there are, gap how far the size is off.
+	// own: it is reserved for the claim. against is how many reasons there are,
+	// gap how far the size is off.
+	own     bool
 	against int
 	gap     int64
 }
 
-func (a ranked) compare(b ranked) int {
-	return cmp.Or(
-		cmp.Compare(a.against, b.against),
-		cmp.Compare(a.gap, b.gap),
-		strings.Compare(a.volume.Object.Name, b.volume.Object.Name),
-	)
+// before says which comes first. The names, which lie further away, are looked
+// at last.
+func (a *ranked) before(b *ranked) bool {
+	if a.own != b.own && a.against > 0 && b.against > 0 {
+		return a.own
+	}
+	if a.against != b.against {
+		return a.against < b.against
+	}
+	if a.gap != b.gap {
+		return a.gap < b.gap
+	}
+	return a.volume.Object.Name < b.volume.Object.Name
 }
 
 // best keeps the first few in order.
@@ -87,42 +97,47 @@ type best struct {
 }
 
 func (b *best) add(r ranked) {
-	if len(b.list) == b.most && r.compare(b.list[b.most-1]) >= 0 {
+	full := len(b.list) == b.most
+	if full && !r.before(&b.list[b.most-1]) {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(b.list, r, ranked.compare)
-	if len(b.list) == b.most {
+	at := sort.Search(len(b.list), func(i int) bool { return r.before(&b.list[i]) })
+	if full {
 		b.list = b.list[:b.most-1]
 	}
 	b.list = slices.Insert(b.list, at, r)
 }
 
-// candidatesOf compares a claim that names no volume with all volumes.
+// candidatesOf compares a claim that names no volume with all volumes, each of
+// which it looks at once.
 func candidatesOf(snap *kube.Snapshot, c *kube.Claim, most int) *Candidates {
 	w := wishOf(snap, c)
 	found := &Candidates{Path: binding.Ordinary, Known: snap.Known(kube.PersistentVolumes, "")}
-	first := best{most: most}
-	var fitting []*kube.Volume
+	first := best{most: most, list: make([]ranked, 0, most)}
+	var fitting contenders
 	for _, v := range snap.Volumes {
-		if held(v, c.Object) {
+		if held(v, w.claim) {
 			found.Held++
 			continue
 		}
 		found.Total++
-		against := w.blocking(v).count()
+		misfits := w.blocking(v)
+		against := misfits.count()
 		if against == 0 {
-			fitting = append(fitting, v)
+			found.Fit++
+			fitting.add(v)
 		}
-		first.add(ranked{v, against, max(v.Capacity-w.bytes, w.bytes-v.Capacity)})
+		own := v.Traits&kube.TraitReferred != 0 && misfits&misfitReserved == 0
+		first.add(ranked{v, own, against, max(v.Capacity-w.bytes, w.bytes-v.Capacity)})
 	}
-	found.Fit = len(fitting)
-	chosen := choices(snap, c, fitting)
+	chosen := choices(snap, c, fitting.list())
+	first.keep(chosen)
 	for _, r := range first.list {
 		candidate := Candidate{
 			Volume: volumeRef(r.volume.Object), Path: binding.PathOf(r.volume.Object, c.Object), Chosen: chosen.contains(r.volume),
 		}
 		candidate.Why, candidate.Notes = w.detail(snap, r.volume)
-		candidate.Delayed = candidate.Fits() && candidate.Path == binding.Ordinary && w.delayed
+		candidate.Delayed = candidate.Fits() && candidate.Path == binding.Ordinary && w.delayed(r.volume)
 		found.List = append(found.List, candidate)
 	}
 	// Of those that fit, the one that is taken comes first, whatever its size.
@@ -130,6 +145,15 @@ func candidatesOf(snap *kube.Snapshot, c *kube.Claim, most int) *Candidates {
 		return cmp.Compare(rank(a), rank(b))
 	})
 	return found
+}
+
+// keep has the one that is taken among the first few, however many others are
+// closer in size: the controller goes by the access modes before the size.
+func (b *best) keep(c chosen) {
+	if len(c.volumes) == 0 || slices.ContainsFunc(b.list, func(r ranked) bool { return c.contains(r.volume) }) {
+		return
+	}
+	b.list[len(b.list)-1] = ranked{volume: c.volumes[0]}
 }
 
 func rank(c Candidate) int {
@@ -173,9 +197,8 @@ func (c chosen) contains(v *kube.Volume) bool {
 	return slices.ContainsFunc(c.volumes, func(w *kube.Volume) bool { return w.Object.Name == v.Object.Name })
 }
 
-// choices asks the rules which of the fitting volumes are chosen.
-func choices(snap *kube.Snapshot, c *kube.Claim, fitting []*kube.Volume) chosen {
-	contenders := contend(fitting)
+// choices asks the rules which of the contenders are chosen.
+func choices(snap *kube.Snapshot, c *kube.Claim, contenders []*kube.Volume) chosen {
 	objects := make([]*corev1.PersistentVolume, len(contenders))
 	for i, v := range contenders {
 		objects[i] = v.Object
@@ -187,88 +210,4 @@ func choices(snap *kube.Snapshot, c *kube.Claim, fitting []*kube.Volume) chosen 
 		}
 	}
 	return found
-}
-
-// held says that a volume is bound to another claim. Most are, and their
-// records tell.
-func held(v *kube.Volume, pvc *corev1.PersistentVolumeClaim) bool {
-	return v.State.Stored == kube.Bound && (v.Tie == kube.TieHeld && pvc.Spec.VolumeName == "" || !reservedFor(v.Object, pvc))
-}
-
-// league is what is searched as one: volumes of equal access modes, and of one
-// class, as a claim without a class is searched for twice.
-type league struct {
-	modes uint8
-	class string
-}
-
-// mostTies is how many equally good volumes are kept of a league.
-const mostTies = 64
-
-// contend leaves those of the fitting volumes that can be chosen at all: of
-// each league the smallest, and those that are reserved. The rest is larger,
-// and would be looked at in vain.
-func contend(fitting []*kube.Volume) []*kube.Volume {
-	if len(fitting) <= mostTies {
-		return fitting
-	}
-	var kept []*kube.Volume
-	leagues := map[league][]*kube.Volume{}
-	for _, v := range fitting {
-		if v.Object.Spec.ClaimRef != nil {
-			kept = append(kept, v)
-			continue
-		}
-		key := league{modeBits(v.Object.Spec.AccessModes), v.Class}
-		best := leagues[key]
-		switch {
-		case len(best) > 0 && v.Capacity > best[0].Capacity:
-		case len(best) > 0 && v.Capacity == best[0].Capacity:
-			if len(best) < mostTies {
-				leagues[key] = append(best, v)
-			}
-		default:
-			leagues[key] = append(best[:0], v)
-		}
-	}
-	for _, best := range leagues {
-		kept = append(kept, best...)
-	}
-	return kept
-}
-
-// modeBits are the modes that the controller's index knows (index.go).
-func modeBits(modes []corev1.PersistentVolumeAccessMode) uint8 {
-	var set uint8
-	for _, m := range modes {
-		switch m {
-		case corev1.ReadWriteOnce:
-			set |= 1
-		case corev1.ReadOnlyMany:
-			set |= 2
-		case corev1.ReadWriteMany:
-			set |= 4
-		case corev1.ReadWriteOncePod:
-			set |= 8
-		}
-	}
-	return set
-}
-
-// volumesFor are the volumes that could be chosen for a claim: a search for
-// one among all of them would look at many that can't.
-func volumesFor(snap *kube.Snapshot, c *kube.Claim) []*kube.Volume {
-	w := wishOf(snap, c)
-	// The controller does not look at nodes.
-	w.home = nil
-	var fitting []*kube.Volume
-	for _, v := range snap.Volumes {
-		if held(v, c.Object) {
-			continue
-		}
-		if w.blocking(v) == 0 {
-			fitting = append(fitting, v)
-		}
-	}
-	return fitting
 }

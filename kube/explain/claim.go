@@ -351,6 +351,8 @@ func (t *telling) candidateVerdict() {
 		t.say("There is no volume" + known + ".")
 	case found.Total == 0:
 		t.say("All volumes" + known + " are bound to other claims.")
+	case len(found.List) > 0 && found.List[0].Path == binding.ByClaimRef:
+		t.say(fmt.Sprintf("Volume %s is reserved for it, and does not fit: %s.", found.List[0].Volume.Name, found.List[0].Text()))
 	case len(found.List) > 0:
 		t.say(fmt.Sprintf("No volume%s fits; the closest is %s: %s.", known, found.List[0].Volume.Name, found.List[0].Text()))
 	}

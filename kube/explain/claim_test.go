@@ -182,6 +182,16 @@ func TestClaim(t *testing.T) {
 			claim: newPVC("c", wants("5Gi")), volumes: pvs(newPV("v", sized("30Gi")), newPV("w")), verdict: ClaimProvisioning,
 			summary: []string{"Volume w fits and is about to be bound."},
 		},
+		"what waits for it does not fit": {
+			claim: newPVC("c", wants("5Gi")), verdict: ClaimProvisioning,
+			volumes: pvs(newPV("small", sized("4Gi")), newPV("own", sized("1Gi"), offers(corev1.ReadWriteMany), tied("c", "")), newPV("x", sized("5Gi"), tied("x", ""))),
+			summary: []string{"Volume own is reserved for it, and does not fit: ", "1Gi, asked for 5Gi"}, not: []string{"the closest is"},
+		},
+		"what waits for it does not fit, and another one does": {
+			claim: newPVC("c", wants("5Gi")), verdict: ClaimProvisioning,
+			volumes: pvs(newPV("own", sized("1Gi"), tied("c", "")), newPV("large", sized("90Gi"))),
+			summary: []string{"Volume large fits and is about to be bound."}, not: []string{"is reserved for it"},
+		},
 		"volumes unread": {
 			claim: newPVC("c"), unread: []kube.Resource{kube.PersistentVolumes}, verdict: ClaimProvisioning,
 			summary: []string{"There is no volume that can be seen."}, not: []string{"may not be installed"},

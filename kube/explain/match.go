@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -24,8 +25,8 @@ const (
 	misfitVolumeMode
 	misfitClass
 	misfitAttributes
+	// misfitSelector: it does not match, or can't be parsed so that nothing fits.
 	misfitSelector
-	misfitSelectorInvalid
 	misfitPhase
 	misfitReserved
 	// misfitNodes is none of binding's: the controller does not look at nodes,
@@ -35,26 +36,23 @@ const (
 
 func (m misfits) count() int { return bits.OnesCount16(uint16(m)) }
 
-// notForReserved are those that are not compared when a volume is reserved for
-// the claim (component-helpers, FindMatchingVolume).
-const notForReserved = misfitClass | misfitSelector | misfitPhase | misfitNodes
-
 // wish is what a claim that names no volume asks for.
 type wish struct {
-	claim *corev1.PersistentVolumeClaim
-	bytes int64
-	modes []corev1.PersistentVolumeAccessMode
-	block bool
+	claim  *corev1.PersistentVolumeClaim
+	traits kube.Traits
+	bytes  int64
 	// class is what is asked for; filled is what takes its place for a volume
 	// that has a class, when the claim says nothing (pv_controller.go,
 	// syncUnboundClaim).
 	class, filled string
 	attributes    string
-	selector      labels.Selector
-	// selectorInvalid: it can't be parsed, so that nothing fits.
-	selectorInvalid bool
-	// delayed: the claim waits for its first pod.
-	delayed bool
+	// selector is nil where any labels will do; wisher reads it when it comes
+	// to that.
+	selector *metav1.LabelSelector
+	read     *selector
+	wisher   *wisher
+	// waits: a claim of the filled class waits for its first pod.
+	waits bool
 	// home is where volumes may be used, if that is to be compared.
 	home *home
 }
@@ -66,10 +64,13 @@ type wisher struct {
 	// byDefault is the default class, or "".
 	byDefault string
 	waits     map[string]bool
+	// selectors that were read, by what they say; last is the one before.
+	selectors map[string]*selector
+	last      *selector
 }
 
 func newWisher(snap *kube.Snapshot) *wisher {
-	w := &wisher{snap: snap, waits: map[string]bool{}}
+	w := &wisher{snap: snap, waits: map[string]bool{}, selectors: map[string]*selector{}}
 	for _, c := range snap.Classes {
 		w.waits[c.Object.Name] = delays(c.Object)
 		if c.Effective {
@@ -80,19 +81,16 @@ func newWisher(snap *kube.Snapshot) *wisher {
 }
 
 func (r *wisher) wish(c *kube.Claim) wish {
-	spec := &c.Object.Spec
-	w := wish{
-		claim: c.Object, bytes: c.Request, modes: spec.AccessModes,
-		block: isBlock(spec.VolumeMode), class: c.Class.Name, attributes: orEmpty(spec.VolumeAttributesClassName),
-	}
-	w.filled = w.class
+	w := wish{claim: c.Object, traits: c.Traits, bytes: c.Request, class: c.Class.Name, filled: c.Class.Name, wisher: r}
 	if !c.Class.Set {
 		w.filled = r.byDefault
 	}
-	w.delayed = r.waits[w.filled]
-	if spec.Selector != nil {
-		selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
-		w.selector, w.selectorInvalid = selector, err != nil
+	w.waits = r.waits[w.filled]
+	if c.Traits&kube.TraitAttributes != 0 {
+		w.attributes = orEmpty(c.Object.Spec.VolumeAttributesClassName)
+	}
+	if c.Traits&kube.TraitSelects != 0 {
+		w.selector = c.Object.Spec.Selector
 	}
 	return w
 }
@@ -101,14 +99,17 @@ func (r *wisher) wish(c *kube.Claim) wish {
 // nodes in mind, so does it.
 func wishOf(snap *kube.Snapshot, c *kube.Claim) *wish {
 	w := newWisher(snap).wish(c)
-	if w.delayed {
+	if w.waits {
 		w.home = newHome(snap)
 	}
 	return &w
 }
 
-func isBlock(m *corev1.PersistentVolumeMode) bool {
-	return m != nil && *m == corev1.PersistentVolumeBlock
+// delayed says that it is the scheduler that would give the volume to the
+// claim. A claim without a class first looks among the volumes without one,
+// and for those waits for nothing.
+func (w *wish) delayed(v *kube.Volume) bool {
+	return w.waits && (v.Class != "" || w.class == w.filled)
 }
 
 func orEmpty(s *string) string {
@@ -125,34 +126,76 @@ func reservedFor(pv *corev1.PersistentVolume, pvc *corev1.PersistentVolumeClaim)
 	return ref != nil && ref.Namespace == pvc.Namespace && ref.Name == pvc.Name && (ref.UID == "" || ref.UID == pvc.UID)
 }
 
-// compare finds all that does not fit.
-func (w *wish) compare(v *kube.Volume) misfits {
-	var m misfits
-	pv := v.Object
-	spec := &pv.Spec
-	set := func(bit misfits, yes bool) {
-		if yes {
-			m |= bit
+// blocking are those misfits that keep the claim from the volume. What is
+// reserved for it is not compared in class, phase, labels and nodes
+// (component-helpers, FindMatchingVolume).
+func (w *wish) blocking(v *kube.Volume) misfits {
+	m, own := w.unlabelled(v)
+	if !w.labelled(v, own) {
+		m |= misfitSelector
+	}
+	if !own && w.home != nil && w.delayed(v) && w.home.nowhere(v.Object) {
+		m |= misfitNodes
+	}
+	return m
+}
+
+// fits says that nothing keeps the claim from the volume, the nodes aside: the
+// controller does not look at them.
+func (w *wish) fits(v *kube.Volume) bool {
+	m, own := w.unlabelled(v)
+	return m == 0 && w.labelled(v, own)
+}
+
+// unlabelled finds what does not fit without labels and nodes. It goes by the
+// records, and looks at the objects only where those do not tell. own says that
+// the volume is reserved for the claim.
+func (w *wish) unlabelled(v *kube.Volume) (m misfits, own bool) {
+	if v.Traits&kube.TraitReferred != 0 {
+		if own = reservedFor(v.Object, w.claim); !own {
+			m |= misfitReserved
 		}
 	}
-	set(misfitDeletion, pv.DeletionTimestamp != nil)
-	set(misfitCapacity, v.Capacity < w.bytes || v.Capacity == w.bytes && w.finerThanBytes(pv))
-	for _, mode := range w.modes {
-		set(misfitModes, !slices.Contains(spec.AccessModes, mode))
+	if v.Traits&kube.TraitTerminating != 0 {
+		m |= misfitDeletion
 	}
-	set(misfitVolumeMode, isBlock(spec.VolumeMode) != w.block)
+	either := w.traits | v.Traits
+	if v.Capacity < w.bytes || v.Capacity == w.bytes && either&kube.TraitFraction != 0 && w.finerThanBytes(v.Object) {
+		m |= misfitCapacity
+	}
+	if w.traits&kube.TraitModes&^v.Traits != 0 || w.traits&kube.TraitOtherMode != 0 && !offersAll(v.Object, w.claim) {
+		m |= misfitModes
+	}
+	if (w.traits^v.Traits)&kube.TraitBlock != 0 {
+		m |= misfitVolumeMode
+	}
+	if either&kube.TraitAttributes != 0 && orEmpty(v.Object.Spec.VolumeAttributesClassName) != w.attributes {
+		m |= misfitAttributes
+	}
+	if own {
+		return m, own
+	}
 	wanted := w.class
-	if v.Class != "" && !reservedFor(pv, w.claim) {
+	if v.Class != "" {
 		wanted = w.filled
 	}
-	set(misfitClass, v.Class != wanted)
-	set(misfitAttributes, orEmpty(spec.VolumeAttributesClassName) != w.attributes)
-	set(misfitSelectorInvalid, w.selectorInvalid)
-	set(misfitSelector, w.selector != nil && !w.selectorInvalid && !w.selector.Matches(labels.Set(pv.Labels)))
-	set(misfitPhase, pv.Status.Phase != corev1.VolumeAvailable)
-	set(misfitReserved, spec.ClaimRef != nil && !reservedFor(pv, w.claim))
-	set(misfitNodes, w.home != nil && w.home.nowhere(pv))
-	return m
+	if v.Class != wanted {
+		m |= misfitClass
+	}
+	if v.Traits&kube.TraitAvailable == 0 {
+		m |= misfitPhase
+	}
+	return m, own
+}
+
+// offersAll compares modes that have no bit.
+func offersAll(pv *corev1.PersistentVolume, pvc *corev1.PersistentVolumeClaim) bool {
+	for _, mode := range pvc.Spec.AccessModes {
+		if !slices.Contains(pv.Spec.AccessModes, mode) {
+			return false
+		}
+	}
+	return true
 }
 
 // finerThanBytes: sizes may differ by less than a byte, which the search for a
@@ -162,13 +205,52 @@ func (w *wish) finerThanBytes(pv *corev1.PersistentVolume) bool {
 	return have.Cmp(want) < 0
 }
 
-// blocking are those misfits that keep the claim from the volume.
-func (w *wish) blocking(v *kube.Volume) misfits {
-	m := w.compare(v)
-	if v.Object.Spec.ClaimRef != nil && m&misfitReserved == 0 {
-		m &^= notForReserved
+// labelled says that the claim's selector does not keep it from the volume. It
+// has to be one that can be read even where it is not compared. Most that do
+// not match differ in a label that is asked for by its value, for which nothing
+// has to be read.
+func (w *wish) labelled(v *kube.Volume, own bool) bool {
+	if w.selector == nil {
+		return true
 	}
-	return m
+	if own {
+		return w.wisher.selector(w.selector).labels != nil
+	}
+	have := v.Object.Labels
+	if w.read == nil {
+		for key, value := range w.selector.MatchLabels {
+			if got, ok := have[key]; !ok || got != value {
+				return false
+			}
+		}
+		w.read = w.wisher.selector(w.selector)
+	}
+	return w.read.labels != nil && w.read.labels.Matches(labels.Set(have))
+}
+
+// selector is a claim's selector that was read.
+type selector struct {
+	spec *metav1.LabelSelector
+	// labels is nil where it can't be parsed, so that nothing matches.
+	labels labels.Selector
+}
+
+// selector reads a selector, once for all that say the same.
+func (r *wisher) selector(spec *metav1.LabelSelector) *selector {
+	if l := r.last; l != nil && (l.spec == spec || len(l.spec.MatchExpressions)+len(spec.MatchExpressions) == 0 && maps.Equal(l.spec.MatchLabels, spec.MatchLabels)) {
+		return l
+	}
+	key := spec.String()
+	found := r.selectors[key]
+	if found == nil {
+		found = &selector{spec: spec}
+		if parsed, err := metav1.LabelSelectorAsSelector(spec); err == nil {
+			found.labels = parsed
+		}
+		r.selectors[key] = found
+	}
+	r.last = found
+	return found
 }
 
 // detail tells the misfits in words: all of them, whether the path looks at
@@ -187,7 +269,7 @@ func (w *wish) detail(snap *kube.Snapshot, v *kube.Volume) (why, notes []binding
 	}
 	if w.home != nil && w.home.nowhere(pv) {
 		m := binding.Mismatch{Kind: NoNode, Text: "no node fits the volume's node affinity (" + affinityText(pv) + ")"}
-		if verdict.Path == binding.ByClaimRef {
+		if verdict.Path == binding.ByClaimRef || !w.delayed(v) {
 			notes = append(notes, m)
 		} else {
 			why = append(why, m)

@@ -118,7 +118,7 @@ func TestMisfits(t *testing.T) {
 			verdict := binding.Judge(v.Object, c.Object, classes(snap))
 			w := *w
 			w.home = nil
-			if fits := w.blocking(v) == 0; fits != (verdict.Binds || verdict.Delayed) {
+			if fits := w.fits(v); fits != (verdict.Binds || verdict.Delayed) {
 				t.Fatalf("%s: fits is %v, the rules say %+v", v.Object.Name, fits, verdict)
 			}
 		}
@@ -168,7 +168,7 @@ func TestContend(t *testing.T) {
 	volumes = append(volumes, newPV("mine", sized("90Gi"), offers(corev1.ReadOnlyMany, corev1.ReadWriteOnce), tied("c", "")))
 	snap := kube.NewSnapshot(world(volumes, newPVC("c")))
 	c := snap.Claim("shop", "c")
-	left := contend(volumesFor(snap, c))
+	left := volumesFor(snap, c)
 	if len(left) > 40 {
 		t.Errorf("%d are left", len(left))
 	}
@@ -184,7 +184,19 @@ func TestContend(t *testing.T) {
 // one as among all.
 func TestTakersOfFew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		snap := kube.NewSnapshot(drawWorld(t))
+		o := drawWorld(t)
+		// Claims that are alike are asked about once for all of them.
+		for _, pvc := range o.Claims {
+			for i := range rapid.IntRange(0, 3).Draw(t, "alike") {
+				like := pvc.DeepCopy()
+				like.Name, like.UID = fmt.Sprint(pvc.Name, "-", i), types.UID(fmt.Sprint("uid-", pvc.Name, "-", i))
+				if rapid.IntRange(0, 3).Draw(t, "goes") == 0 {
+					goingPVC(like)
+				}
+				o.Claims = append(o.Claims, like)
+			}
+		}
+		snap := kube.NewSnapshot(o)
 		volumes, claims := objectsOf(snap)
 		for _, v := range snap.Volumes {
 			// What is Bound goes to nobody, and what a claim is being bound to
@@ -194,12 +206,12 @@ func TestTakersOfFew(t *testing.T) {
 			}
 			want := map[types.UID]string{}
 			for _, b := range binding.Takers(v.Object, volumes, claims, classes(snap)) {
-				want[b.Claim.UID] = fmt.Sprint(b.AtOnce(), b.Instead)
+				want[b.Claim.UID] = fmt.Sprint(b.Path, b.AtOnce(), b.Instead, b.Reason)
 			}
 			got := map[types.UID]string{}
 			found := TakersOf(snap, v, 50)
 			for _, b := range found.List {
-				got[b.Claim.UID] = fmt.Sprint(b.AtOnce, b.Instead)
+				got[b.Claim.UID] = fmt.Sprint(b.Path, b.AtOnce, b.Instead, b.Text)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) || found.Total != len(want) || !found.Exact {
 				t.Fatalf("%s: got %v, want %v", v.Object.Name, got, want)
@@ -209,6 +221,73 @@ func TestTakersOfFew(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestChoicesWithoutIndex: what the claims of a crowd choose is what the rules
+// choose for one of them, of all volumes.
+func TestChoicesWithoutIndex(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		snap := kube.NewSnapshot(drawWorld(t))
+		all, _ := objectsOf(snap)
+		for _, c := range snap.Claims {
+			if c.Traits&(kube.TraitNames|kube.TraitMarked) != 0 {
+				continue
+			}
+			w := wishOf(snap, c)
+			var found contenders
+			for _, v := range snap.Volumes {
+				if !held(v, c.Object) && w.fits(v) {
+					found.add(v)
+				}
+			}
+			if len(found.reserved) > 0 {
+				continue // The rules are asked.
+			}
+			var want, got []string
+			for _, pv := range binding.Choices(c.Object, all, classes(snap)) {
+				want = append(want, pv.Name)
+			}
+			for _, pv := range found.chosen(w) {
+				got = append(got, pv.Name)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: got %v, want %v", c.Object.Name, got, want)
+			}
+		}
+	})
+}
+
+// TestChosenAmongMany: the controller goes by the access modes before the size,
+// so that what it takes may be the least close of many. It is told all the same.
+func TestChosenAmongMany(t *testing.T) {
+	volumes := pvs(newPV("taken", sized("90Gi")))
+	for i := range 9 {
+		volumes = append(volumes, newPV(fmt.Sprint("closer-", i), offers(corev1.ReadWriteOnce, corev1.ReadWriteMany)))
+	}
+	snap := kube.NewSnapshot(world(volumes, newPVC("c")))
+	e := Claim(snap, snap.Claim("shop", "c"), Ask{Now: noon(), Top: 4})
+	if list := e.Candidates.List; len(list) != 4 || list[0].Volume.Name != "taken" || !list[0].Chosen {
+		t.Errorf("got %+v", list)
+	}
+	has(t, e.Summary.String(), "Volume taken fits and is about to be bound.")
+}
+
+// TestDelayedByDefault: a claim without a class waits for a pod when a volume of
+// the default class would be given to it, not when one without a class is.
+func TestDelayedByDefault(t *testing.T) {
+	o := world(pvs(newPV("bare", ofClass(""), onNode("nowhere")), newPV("of-it")), newPVC("c", noClass))
+	o.Classes = []*storagev1.StorageClass{newSC("fast", isDefault, waits)}
+	snap := kube.NewSnapshot(o)
+	list := Claim(snap, snap.Claim("shop", "c"), ask()).Candidates.List
+	if len(list) != 2 || !list[0].Chosen || list[0].Delayed || list[0].Volume.Name != "bare" || !list[1].Delayed {
+		t.Errorf("got %+v", list)
+	}
+	if found := TakersOf(snap, snap.Volume("bare"), 9); found.AtOnce != 1 {
+		t.Errorf("got %+v", found)
+	}
+	if found := TakersOf(snap, snap.Volume("of-it"), 9); found.AtOnce != 0 {
+		t.Errorf("got %+v", found)
+	}
 }
 
 // TestTakersWithAVolumeToCome: a claim that another volume is already being

@@ -37,13 +37,30 @@ func (h *home) nowhere(pv *corev1.PersistentVolume) bool {
 	if !h.known || pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
 		return false
 	}
+	terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
+	if one, simple := h.one(terms); simple {
+		return !one
+	}
 	nowhere, asked := h.answers[pv.Spec.NodeAffinity]
 	if !asked {
-		terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
 		nowhere = !slices.ContainsFunc(terms, h.fits)
 		h.answers[pv.Spec.NodeAffinity] = nowhere
 	}
 	return nowhere
+}
+
+// one answers for what nearly all volumes have: a single term, about the value
+// of one label. It is found as fast as an answer that was kept.
+func (h *home) one(terms []corev1.NodeSelectorTerm) (fits, simple bool) {
+	if len(terms) != 1 || len(terms[0].MatchFields) > 0 || len(terms[0].MatchExpressions) != 1 {
+		return false, false
+	}
+	r := &terms[0].MatchExpressions[0]
+	if r.Operator != corev1.NodeSelectorOpIn {
+		return false, false
+	}
+	labelled := h.labelled(r.Key)
+	return slices.ContainsFunc(r.Values, func(value string) bool { return len(labelled[value]) > 0 }), true
 }
 
 // fits says whether a node fits a term. Only those nodes are looked at that

@@ -84,6 +84,8 @@ type Risk struct {
 	ID       RiskID
 	Severity Severity
 	Object   actions.Ref
+	// claimIn is what Namespace answers.
+	claimIn string
 	// Text is a sentence without a period: the fact, then what may come of it.
 	Text string
 	// Remedy says what to do, in the same form.
@@ -93,6 +95,10 @@ type Risk struct {
 	// Since is when it began; zero where nobody says.
 	Since time.Time
 }
+
+// Namespace is that of the claim it is about, or of the claim that the volume
+// names; empty for none. It is as the cluster says it: to compare, not to show.
+func (r *Risk) Namespace() string { return r.claimIn }
 
 // compare orders the worst first, then by object, then by rule. No two risks
 // of one cluster are equal in it.
@@ -147,12 +153,13 @@ func (o RiskOptions) protects(namespace, name string) bool {
 
 // finding collects the risks of one object.
 type finding struct {
-	object actions.Ref
-	risks  []*Risk
+	object    actions.Ref
+	namespace string
+	risks     []*Risk
 }
 
 func (f *finding) add(id RiskID, severity Severity, text, remedy string) *Risk {
-	r := &Risk{ID: id, Severity: severity, Object: f.object, Text: clean(text), Remedy: clean(remedy)}
+	r := &Risk{ID: id, Severity: severity, Object: f.object, claimIn: f.namespace, Text: clean(text), Remedy: clean(remedy)}
 	f.risks = append(f.risks, r)
 	return r
 }

@@ -17,7 +17,7 @@ const retainVolume = "Set Retain on volume "
 // is bound to, at the other claims that name that volume, and at the classes:
 // see Tracker.
 func (e *surroundings) claim(c *kube.Claim) *verdicts {
-	f := &finding{object: claimRef(c.Object)}
+	f := &finding{object: claimRef(c.Object), namespace: c.Object.Namespace}
 	e.claimData(f, c)
 	e.claimModes(f, c)
 	e.claimTie(f, c)
@@ -232,26 +232,41 @@ func (e *surroundings) claimTie(f *finding, c *kube.Claim) {
 	if name == "" || c.Tie == kube.TieHeld {
 		return
 	}
-	var others []string
-	if v := e.volumeNamed(name); v != nil && heldByLiving(e.snap, v) && claimOf(v.Object) != claimName(c.Object) {
-		others = append(others, claimOf(v.Object))
-	}
-	for _, other := range e.wanting[name] {
-		if n := claimName(other.Object); n != claimName(c.Object) && !slices.Contains(others, n) {
-			others = append(others, n)
-		}
-	}
-	if len(others) == 0 {
+	others := e.others(name, claimName(c.Object))
+	if others == "" {
 		return
 	}
-	slices.Sort(others)
 	if c.State.Stored == kube.Bound {
-		f.add(RiskNamedTwice, Critical, fmt.Sprintf("It counts as bound to volume %s, which claim %s has, too: both may write to it, and one of them is about to be Lost", name, few(others)),
+		f.add(RiskNamedTwice, Critical, fmt.Sprintf("It counts as bound to volume %s, which claim %s has, too: both may write to it, and one of them is about to be Lost", name, others),
 			"Stop the pods of one of them at once, then decide which is to have the data")
 		return
 	}
-	f.add(RiskNamedTwice, High, fmt.Sprintf("It names volume %s, and so does claim %s: only one of them gets it", name, few(others)),
+	f.add(RiskNamedTwice, High, fmt.Sprintf("It names volume %s, and so does claim %s: only one of them gets it", name, others),
 		"Make the claim anew with another volumeName, or with none")
+}
+
+// others names the claims besides one that name a volume, or have it.
+func (e *surroundings) others(volume, claim string) string {
+	all, known := e.rivals[volume]
+	if !known {
+		for _, c := range e.wanting[volume] {
+			all = append(all, claimName(c.Object))
+		}
+		if v := e.volumeNamed(volume); v != nil && heldByLiving(e.snap, v) {
+			all = append(all, claimOf(v.Object))
+		}
+		slices.Sort(all)
+		all = slices.Compact(all)
+		e.rivals[volume] = all
+	}
+	at, among := slices.BinarySearch(all, claim)
+	if !among {
+		return few(all)
+	}
+	if at > mostNamed {
+		return few(all[:len(all)-1])
+	}
+	return few(slices.Concat(all[:at], all[at+1:]))
 }
 
 func lostText(c *kube.Claim) string {

@@ -15,6 +15,9 @@ const setRetain = "Set the reclaim policy to Retain"
 // the nodes and the namespaces, and at nothing else: see Tracker.
 func (e *surroundings) volume(v *kube.Volume) *verdicts {
 	f := &finding{object: volumeRef(v.Object)}
+	if ref := v.Object.Spec.ClaimRef; ref != nil {
+		f.namespace = ref.Namespace
+	}
 	e.volumePolicy(f, v)
 	e.volumeTie(f, v)
 	pv := v.Object

@@ -105,6 +105,42 @@ func (r *Risks) ClaimMarks() map[*kube.Claim]Mark {
 	return marks
 }
 
+// EachVolume hands over the risks of volumes, by their index, the worst first.
+// They are in the order of a snapshot, which need not be that of the risks: a
+// walk along both is far quicker than to look for one after the other. None are
+// handed over while there are none, that is by nil.
+func (r *Risks) EachVolume(list []*kube.Volume, each func(i int, found []*Risk)) {
+	if r != nil && r.snap != nil {
+		walk(list, r.snap.Volumes, r.volumes, compareVolumes, each)
+	}
+}
+
+// EachClaim does the same for claims.
+func (r *Risks) EachClaim(list []*kube.Claim, each func(i int, found []*Risk)) {
+	if r != nil && r.snap != nil {
+		walk(list, r.snap.Claims, r.claims, compareClaims, each)
+	}
+}
+
+func walk[T any](list, known []*T, verdicts []*verdicts, compare func(a, b *T) int, each func(int, []*Risk)) {
+	j := 0
+	for i, record := range list {
+		order := -1
+		for ; j < len(known); j++ {
+			if order = 0; known[j] != record {
+				order = compare(known[j], record)
+			}
+			if order >= 0 {
+				break
+			}
+		}
+		if order == 0 && j < len(known) {
+			each(i, verdicts[j].risks)
+			j++
+		}
+	}
+}
+
 // classRisks are few, and found anew for each snapshot.
 func classRisks(snap *kube.Snapshot) []*Risk {
 	winner := defaultClass(snap)

@@ -3,8 +3,6 @@ package explain
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
 	"github.com/claimref/claimref/kube/binding"
@@ -38,14 +36,6 @@ type Taker struct {
 	// Text is a clause that says why.
 	Text string
 }
-
-// pairs bounds how many comparisons are made to find out who would take a
-// volume, some 100 ns each; judgeCost is what one look at a claim alone costs,
-// in the same measure.
-const (
-	pairs     = 200_000
-	judgeCost = 20
-)
 
 // takers finds who would take the volume, and says so.
 func (t *telling) takers(v *kube.Volume) {
@@ -101,22 +91,22 @@ func TakersOf(snap *kube.Snapshot, v *kube.Volume, most int) *Takers {
 	if v.Object.DeletionTimestamp != nil {
 		return found // Never matched again.
 	}
-	opened := binding.Opened(v.Object)
-	unbound, fitting := unboundClaims(snap, v, opened)
-	if len(fitting) == 0 {
+	d := newDemand(snap, v, most)
+	switch {
+	case d.atOnce.total+d.later.total == 0:
+		return found
+	case d.total*judgeCost > pairs:
+		found.roughly(d)
 		return found
 	}
-	var open []*corev1.PersistentVolume
-	if len(unbound)*judgeCost <= pairs {
-		open = openVolumes(snap, unbound)
-	}
-	if len(unbound)*(len(open)+judgeCost) > pairs {
-		found.roughly(fitting, most)
+	m := d.market()
+	if d.total*(m.open+judgeCost) > pairs {
+		found.roughly(d)
 		return found
 	}
-	list := binding.Takers(v.Object, open, unbound, classes(snap))
-	found.Total = len(list)
+	list := m.takers()
 	for _, b := range list {
+		found.Total++
 		if b.AtOnce() {
 			found.AtOnce++
 		}
@@ -131,80 +121,15 @@ func TakersOf(snap *kube.Snapshot, v *kube.Volume, most int) *Takers {
 
 // roughly says which claims the volume fits, without a look at what else they
 // might take.
-func (f *Takers) roughly(fitting []fit, most int) {
-	f.Exact, f.Total = false, len(fitting)
-	for _, atOnce := range [...]bool{true, false} {
-		for _, c := range fitting {
-			if c.delayed == atOnce {
-				continue
-			}
-			if atOnce {
-				f.AtOnce++
-			}
-			if len(f.List) < most {
+func (f *Takers) roughly(d *demand) {
+	f.Exact, f.Total, f.AtOnce = false, d.atOnce.total+d.later.total, d.atOnce.total
+	for _, some := range [...]*sample{&d.atOnce, &d.later} {
+		for _, c := range some.first {
+			if len(f.List) < d.most {
 				f.List = append(f.List, Taker{
-					Claim: claimRef(c.claim), Path: c.path, AtOnce: atOnce, Text: "fits; another volume may suit it better",
+					Claim: claimRef(c.claim), Path: c.path, AtOnce: some == &d.atOnce, Text: "fits; another volume may suit it better",
 				})
 			}
 		}
 	}
-}
-
-// fit is a claim that an open volume fits.
-type fit struct {
-	claim *corev1.PersistentVolumeClaim
-	path  binding.Path
-	// delayed: it waits for its first pod.
-	delayed bool
-}
-
-// unboundClaims are the claims that may want a volume: those that have none,
-// and those that count on this one. fitting are those of them that it fits.
-func unboundClaims(snap *kube.Snapshot, v *kube.Volume, opened *corev1.PersistentVolume) (unbound []*corev1.PersistentVolumeClaim, fitting []fit) {
-	record := *v
-	record.Object = opened
-	r := newWisher(snap)
-	for _, c := range snap.Claims {
-		names := c.Object.Spec.VolumeName
-		switch {
-		case names != v.Object.Name && (c.State.Stored == kube.Bound || binding.BindCompleted(c.Object)):
-			// It has a volume, or has lost it for good.
-		case names == "":
-			unbound = append(unbound, c.Object)
-			// Without a home: the controller does not look at nodes.
-			if w := r.wish(c); w.blocking(&record) == 0 {
-				fitting = append(fitting, fit{c.Object, binding.Ordinary, w.delayed})
-			}
-		default:
-			// One that names another volume may drive a third claim here.
-			unbound = append(unbound, c.Object)
-			if names != v.Object.Name {
-				continue
-			}
-			if verdict := binding.Judge(opened, c.Object, classes(snap)); verdict.Binds {
-				fitting = append(fitting, fit{c.Object, verdict.Path, false})
-			}
-		}
-	}
-	return unbound, fitting
-}
-
-// openVolumes are those that the claims could take instead: open ones, and
-// those reserved for one of them.
-func openVolumes(snap *kube.Snapshot, claims []*corev1.PersistentVolumeClaim) []*corev1.PersistentVolume {
-	keys := make(map[actions.ClaimKey]bool, len(claims))
-	for _, pvc := range claims {
-		keys[actions.ClaimKey{Namespace: pvc.Namespace, Name: pvc.Name}] = true
-	}
-	var open []*corev1.PersistentVolume
-	for _, v := range snap.Volumes {
-		if v.State.Stored == kube.Bound && v.Tie == kube.TieHeld {
-			continue // Nearly all.
-		}
-		switch ref := v.Object.Spec.ClaimRef; {
-		case ref == nil && v.State.Phase == kube.Available, ref != nil && keys[keyOf(ref)]:
-			open = append(open, v.Object)
-		}
-	}
-	return open
 }

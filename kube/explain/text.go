@@ -122,13 +122,15 @@ func modes(list []corev1.PersistentVolumeAccessMode) string {
 	return strings.Join(short, ",")
 }
 
+// mostNamed is how many names are told.
+const mostNamed = 4
+
 // few lists names, the first ones by name.
 func few(names []string) string {
-	const most = 4
-	if len(names) <= most {
+	if len(names) <= mostNamed {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
 }
 
 // clean makes one line of printable text. All texts go through it on their way

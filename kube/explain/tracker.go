@@ -18,7 +18,10 @@ type surroundings struct {
 	options RiskOptions
 	home    *home
 	// wanting: volume name to the claims that name it and do not hold it.
-	wanting      map[string][]*kube.Claim
+	wanting map[string][]*kube.Claim
+	// rivals are the names of the claims that name a volume or have it, sorted,
+	// of those volumes that were asked about.
+	rivals       map[string][]string
 	classesKnown bool
 	ownersKnown  bool
 	// volumes by name, where so many are looked up that it pays.
@@ -44,7 +47,7 @@ func (e *surroundings) volumeNamed(name string) *kube.Volume {
 
 func surround(snap *kube.Snapshot, options RiskOptions, wanting map[string][]*kube.Claim) *surroundings {
 	return &surroundings{
-		snap: snap, options: options, home: newHome(snap), wanting: wanting,
+		snap: snap, options: options, home: newHome(snap), wanting: wanting, rivals: map[string][]string{},
 		classesKnown: snap.Known(kube.StorageClasses, ""), ownersKnown: snap.OwnersKnown(),
 	}
 }
@@ -172,7 +175,12 @@ func (t *Tracker) spread(snap *kube.Snapshot, claims *aligned[kube.Claim], volum
 			claims.again(i)
 		}
 	}
+	done := map[string]bool{}
 	rivals := func(volume string) {
+		if done[volume] {
+			return
+		}
+		done[volume] = true
 		for _, c := range t.wanting[volume] {
 			touch(c.Object.Namespace, c.Object.Name)
 		}

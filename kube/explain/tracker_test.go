@@ -194,3 +194,50 @@ func TestTrackerSpreads(t *testing.T) {
 func hasRisk(r *Risks, claim string, id RiskID) bool {
 	return slices.ContainsFunc(r.List(), func(risk *Risk) bool { return risk.ID == id && risk.Object.Name == claim })
 }
+
+// TestEach: a walk along the risks finds for each object what a search finds,
+// also along a part of another snapshot.
+func TestEach(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		snap, other := kube.NewSnapshot(drawWorld(t)), kube.NewSnapshot(drawWorld(t))
+		tracker, err := NewTracker(RiskOptions{Protected: []string{"shop/*"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		risks := tracker.Update(snap)
+		for _, s := range []*kube.Snapshot{snap, other} {
+			from := rapid.IntRange(0, len(s.Volumes)).Draw(t, "from")
+			volumes, found := s.Volumes[from:], make([][]*Risk, len(s.Volumes))
+			risks.EachVolume(volumes, func(i int, r []*Risk) { found[i] = r })
+			for i, v := range volumes {
+				if want := risks.Of(volumeRef(v.Object)); !slices.Equal(found[i], want) {
+					t.Fatalf("volume %s: got %v, want %v", v.Object.Name, found[i], want)
+				}
+			}
+			found = make([][]*Risk, len(s.Claims))
+			risks.EachClaim(s.Claims, func(i int, r []*Risk) { found[i] = r })
+			for i, c := range s.Claims {
+				if want := risks.Of(claimRef(c.Object)); !slices.Equal(found[i], want) {
+					t.Fatalf("claim %s: got %v, want %v", c.Object.Name, found[i], want)
+				}
+			}
+		}
+	})
+}
+
+// TestNamedByMany: of many claims that name a volume each is told the first of
+// the others, and itself never.
+func TestNamedByMany(t *testing.T) {
+	var claims []*corev1.PersistentVolumeClaim
+	for i := range 7 {
+		claims = append(claims, newPVC(fmt.Sprint("c", i), names("v")))
+	}
+	risks := (&Tracker{}).Update(kube.NewSnapshot(world(pvs(newPV("v")), claims...)))
+	for name, want := range map[string]string{
+		"c0": "claim shop/c1, shop/c2, shop/c3, shop/c4 and 2 more:",
+		"c4": "claim shop/c0, shop/c1, shop/c2, shop/c3 and 2 more:",
+		"c6": "claim shop/c0, shop/c1, shop/c2, shop/c3 and 2 more:",
+	} {
+		has(t, risks.Claim("shop", name).Text, want)
+	}
+}
