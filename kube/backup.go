@@ -22,6 +22,9 @@ const (
 	journalFile = "journal.json"
 	reportFile  = "report.txt"
 	historyFile = "history.jsonl"
+	// foundFile is there if the journal was found on the volume by somebody who
+	// resumed: then it says no more than the volume does.
+	foundFile = "found-on-the-volume.txt"
 )
 
 // The rights of what is backed up: manifests may hold what others must not
@@ -96,6 +99,14 @@ type Backup struct {
 // the folder. They are on the disk then. An operation that has a folder already
 // keeps it, and what is in it.
 func (b *Backups) Save(j migration.Journal, originals []Original) (string, error) {
+	return b.save(j, originals, false)
+}
+
+// foundText is what foundFile says.
+const foundText = "The journal here was read from the volume when the operation was resumed. It is no proof of how it began.\n"
+
+// save is Save. Found: the journal was found on the volume.
+func (b *Backups) save(j migration.Journal, originals []Original, found bool) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	path := filepath.Join(b.dir, folderName(j))
@@ -124,6 +135,11 @@ func (b *Backups) Save(j migration.Journal, originals []Original) (string, error
 			return "", b.problem("write to", path, err)
 		}
 	}
+	if found {
+		if err := writeWhole(path, foundFile, []byte(foundText)); err != nil {
+			return "", b.problem("write to", path, err)
+		}
+	}
 	text, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("write the journal of operation %s: %w", clean(j.ID), err)
@@ -136,6 +152,22 @@ func (b *Backups) Save(j migration.Journal, originals []Original) (string, error
 		return "", b.problem("write to", path, err)
 	}
 	return path, nil
+}
+
+// vouches says that an operation was begun here with this journal.
+func (b *Backups) vouches(j migration.Journal) bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	path := filepath.Join(b.dir, folderName(j))
+	kept, err := readJournal(path)
+	if err != nil || !sameJournal(kept, j) {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(path, foundFile))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // sameJournal compares journals as they are written.

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/actions/migration"
 )
 
@@ -40,6 +42,9 @@ type Standing struct {
 	// Direction and Holder are what the lead volume says.
 	Direction migration.Direction
 	Holder    migration.Holder
+	// Leavable are the workloads that are gone, and that the operation can go on
+	// without (see Operation.Leave).
+	Leavable []actions.Ref
 }
 
 // NewOperation starts with a Journal that Draft has made and nothing has been
@@ -60,7 +65,9 @@ func (c *Client) ResumeOperation(b *Backups, found migration.Found, who string) 
 	if found.Journal == nil {
 		return nil, fmt.Errorf("operation %s has its journal on volume %s: resume it from there", clean(found.ID), clean(found.Lead))
 	}
-	return c.NewOperation(b, *found.Journal, who), nil
+	o := c.NewOperation(b, *found.Journal, who)
+	o.run.Foreign = !b.vouches(*found.Journal)
+	return o, nil
 }
 
 // tokenBytes tell one running program from all others, idBytes one operation
@@ -92,6 +99,11 @@ func (o *Operation) Look(ctx context.Context, snap *Snapshot) (Standing, error) 
 	if err != nil {
 		return Standing{}, err
 	}
+	if migration.WantsOthers(o.journal, o.Part(), scene) {
+		if err := o.client.seeOthers(ctx, o.journal, &scene); err != nil {
+			return Standing{}, err
+		}
+	}
 	return o.stand(scene), nil
 }
 
@@ -107,6 +119,11 @@ func (o *Operation) stand(scene migration.Scene) Standing {
 	}
 	s.Outline = migration.Outline(o.journal, o.run, scene)
 	s.Move = migration.Next(o.journal, o.run, scene)
+	s.Leavable = migration.Leavable(o.journal, o.run, scene)
+	gone := slices.ContainsFunc(s.Leavable, func(ref actions.Ref) bool { return sameTarget(ref, s.Move.Step.Target) })
+	if s.Move.Kind == migration.Halt && gone && o.folder != "" {
+		s.Move.Remedy += ". The command is: " + createAgain(o.folder, s.Move.Step.Target)
+	}
 	o.run.Remember(o.journal, scene)
 	return s
 }
@@ -146,6 +163,19 @@ func (o *Operation) Turn(s Standing, d migration.Direction) migration.Step {
 	return o.ask(migration.TurnTo(o.journal, o.run, s.Scene, d))
 }
 
+// Leave is the step after which the operation goes on without a workload that
+// is gone; false if it is there. To choose it is for a person who knows that it
+// was deleted on purpose.
+func (o *Operation) Leave(s Standing, ref actions.Ref) (migration.Step, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	step, ok := migration.Leave(o.journal, o.run, s.Scene, ref)
+	if !ok {
+		return migration.Step{}, false
+	}
+	return o.ask(step), true
+}
+
 // Resume forgets what this run has seen done, after the user has seen why the
 // operation halted: what was changed back meanwhile is done once more. Without
 // it, a halt over that is never left, as nobody may fight with others unasked.
@@ -171,10 +201,14 @@ func (o *Operation) Do(ctx context.Context, snap *Snapshot, p StepPreview) (Perf
 	if err != nil {
 		return Performed{}, fmt.Errorf("nothing was written: %w", err)
 	}
-	done, err := o.client.Perform(ctx, p, func(ctx context.Context) error { return o.stillNext(ctx, snap, p.Step) })
-	if failed := o.record(folder, p, outcome(done, err)); failed != nil {
-		done.Unrecorded = Explain(failed)
-	}
+	look := func(ctx context.Context) error { return o.stillNext(ctx, snap, p.Step) }
+	done, err := o.client.performThen(ctx, p, look, func(done *Performed, err error) error {
+		failed := o.record(folder, p, outcome(*done, err))
+		if failed != nil {
+			done.Unrecorded = Explain(failed)
+		}
+		return failed
+	})
 	if err == nil {
 		own := o.asked(p.Step)
 		o.mu.Lock()
@@ -224,8 +258,19 @@ func (o *Operation) mayAsk(s Standing, step migration.Step) error {
 	if held && !reflect.DeepEqual(step, migration.TakeOver(o.journal, o.run, s.Scene)) {
 		return &GuardError{Reason: clean(s.Holder.Who) + " is at work on it; take it over first"}
 	}
-	return nil
+	if what, _, _ := strings.Cut(step.ID, "/"); what != leaveID {
+		return nil
+	}
+	for _, ref := range s.Leavable {
+		if again, ok := migration.Leave(o.journal, o.run, s.Scene, ref); ok && reflect.DeepEqual(step, again) {
+			return nil
+		}
+	}
+	return &GuardError{Reason: "what it goes on without is there again, or is left out already"}
 }
+
+// leaveID begins the ID of the step of Leave, as package migration calls it.
+const leaveID = "leave"
 
 // asked tells whether a step is one that the user asked for.
 func (o *Operation) asked(step migration.Step) bool {
@@ -255,7 +300,10 @@ func (o *Operation) backUp(ctx context.Context, snap *Snapshot) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	folder, err := o.backups.Save(o.journal, originals)
+	o.mu.Lock()
+	foreign := o.run.Foreign
+	o.mu.Unlock()
+	folder, err := o.backups.save(o.journal, originals, foreign)
 	if err != nil {
 		return "", err
 	}

@@ -2,13 +2,16 @@ package kube
 
 import (
 	"fmt"
+	"path/filepath"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
+	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/actions/migration"
 )
 
@@ -47,8 +50,42 @@ func originalsOf(j migration.Journal, s migration.Scene) ([]Original, error) {
 			return nil, err
 		}
 		originals = append(originals, original)
+		if again, ok, err := againOf(o); err != nil {
+			return nil, err
+		} else if ok {
+			originals = append(originals, again)
+		}
 	}
 	return originals, nil
+}
+
+// againPrefix begins the kind in the name of a file by which a workload can be
+// created again. The server refuses the original, which has a resourceVersion.
+const againPrefix = "again-"
+
+// againOf is a workload as it can be created again; false for other objects.
+func againOf(o runtime.Object) (Original, bool, error) {
+	switch o.(type) {
+	case *corev1.PersistentVolume, *corev1.PersistentVolumeClaim:
+		return Original{}, false, nil
+	}
+	whole, err := asObject(o)
+	if err != nil {
+		return Original{}, false, err
+	}
+	made := plain(whole)
+	unstructured.RemoveNestedField(made.Object, "status")
+	text, err := yaml.Marshal(made.Object)
+	if err != nil {
+		return Original{}, false, fmt.Errorf("back %s %s up: %w", made.GetKind(), made.GetName(), err)
+	}
+	return Original{Kind: againPrefix + made.GetKind(), Namespace: made.GetNamespace(), Name: made.GetName(), YAML: string(text)}, true, nil
+}
+
+// createAgain is the command that creates a workload again.
+func createAgain(folder string, ref actions.Ref) string {
+	file := fileName(Original{Kind: againPrefix + string(ref.Kind), Namespace: ref.Namespace, Name: ref.Name})
+	return clean("kubectl create -f " + actions.ShellWord(filepath.Join(folder, file)))
 }
 
 func appendNamed[O interface {
@@ -64,21 +101,30 @@ func appendNamed[O interface {
 	return found
 }
 
-// originalOf writes an object, with the kind that a typed client leaves out.
-func originalOf(o runtime.Object) (Original, error) {
+// asObject is an object with the kind that a typed client leaves out.
+func asObject(o runtime.Object) (*object, error) {
 	kinds, _, err := scheme.Scheme.ObjectKinds(o)
 	if err != nil || len(kinds) == 0 {
-		return Original{}, fmt.Errorf("back an object up: %w", err)
+		return nil, fmt.Errorf("back an object up: %w", err)
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
-		return Original{}, fmt.Errorf("back a %s up: %w", kinds[0].Kind, err)
+		return nil, fmt.Errorf("back a %s up: %w", kinds[0].Kind, err)
 	}
 	whole := &unstructured.Unstructured{Object: fields}
 	whole.SetGroupVersionKind(kinds[0])
+	return whole, nil
+}
+
+// originalOf writes an object as it is.
+func originalOf(o runtime.Object) (Original, error) {
+	whole, err := asObject(o)
+	if err != nil {
+		return Original{}, err
+	}
 	text, err := yaml.Marshal(whole.Object)
 	if err != nil {
-		return Original{}, fmt.Errorf("back %s %s up: %w", kinds[0].Kind, whole.GetName(), err)
+		return Original{}, fmt.Errorf("back %s %s up: %w", whole.GetKind(), whole.GetName(), err)
 	}
-	return Original{Kind: kinds[0].Kind, Namespace: whole.GetNamespace(), Name: whole.GetName(), YAML: string(text)}, nil
+	return Original{Kind: whole.GetKind(), Namespace: whole.GetNamespace(), Name: whole.GetName(), YAML: string(text)}, nil
 }

@@ -13,6 +13,6 @@ func (o *Operation) Part() migration.Run {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	run := o.run
-	run.Seen = maps.Clone(run.Seen)
+	run.Seen, run.Known = maps.Clone(run.Seen), maps.Clone(run.Known)
 	return run
 }

@@ -44,6 +44,15 @@ type Performed struct {
 // Look is a last look before the request: an error of it stops the request,
 // and is returned as it is. It may be nil.
 func (c *Client) Perform(ctx context.Context, p StepPreview, look func(context.Context) error) (Performed, error) {
+	return c.performThen(ctx, p, look, func(*Performed, error) error { return nil })
+}
+
+// performThen performs a step, and tells what became of it before the act counts
+// as ended: whoever quits meanwhile waits for that, too (see Drain). An error of
+// tell is for them, as nobody else may be there any more to hear of it.
+func (c *Client) performThen(
+	ctx context.Context, p StepPreview, look func(context.Context) error, tell func(*Performed, error) error,
+) (Performed, error) {
 	act := fmt.Sprintf("carry out %s on %s", p.Step.ID, nameOf(p.Step.Target))
 	err := c.performable(p)
 	if err != nil {
@@ -54,7 +63,11 @@ func (c *Client) Perform(ctx context.Context, p StepPreview, look func(context.C
 	if err != nil {
 		err = fmt.Errorf("%s: %w", act, err)
 	}
-	end(err)
+	if untold := tell(&done, err); err == nil && untold != nil {
+		end(fmt.Errorf("%s: this was done, but is not recorded: %w", act, untold))
+	} else {
+		end(err)
+	}
 	return done, err
 }
 
@@ -170,6 +183,9 @@ func (p *StepPreview) unexpected(got *object) string {
 		how = lacking
 	}
 	paths := parted(p.After, got, how)
+	// An object goes with its owners. Controllers that make themselves the owner
+	// of what they find there do so later, in requests of their own.
+	paths = append(paths, differing("metadata.ownerReferences", listIn(p.After, "ownerReferences"), listIn(got, "ownerReferences"))...)
 	if len(paths) == 0 {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/claimref/claimref/actions/migration"
 	"github.com/claimref/claimref/kube/sandbox"
@@ -484,4 +485,44 @@ func TestOutcomeWithoutADryRunIsRecovered(t *testing.T) {
 			t.Errorf("%+v, %v", done, err)
 		}
 	})
+}
+
+// TestUnexpectedOwner: what is given an owner goes with it, which nobody was
+// shown.
+func TestUnexpectedOwner(t *testing.T) {
+	for name, owner := range map[string]string{
+		"added":     `[{"apiVersion":"v1","kind":"ConfigMap","name":"x","uid":"u"}]`,
+		"as it was": `[]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			step := l.createClaim("data")
+			l.remove(l.claim("data"))
+			p := l.previewed(step)
+			l.wire.before = func(r *http.Request) (*http.Response, error) {
+				if !isReal(r) {
+					return nil, nil
+				}
+				made := p.After.DeepCopy()
+				made.SetUID("made")
+				made.SetResourceVersion("99999")
+				var owners []any
+				if err := json.Unmarshal([]byte(owner), &owners); err != nil {
+					return nil, err
+				}
+				if err := unstructured.SetNestedSlice(made.Object, owners, "metadata", "ownerReferences"); err != nil {
+					return nil, err
+				}
+				text, err := made.MarshalJSON()
+				if err != nil {
+					return nil, err
+				}
+				return success(string(text)), nil
+			}
+			done, err := l.client.Perform(t.Context(), p, nil)
+			if err != nil || strings.Contains(done.Unexpected, "metadata.ownerReferences") != (name == "added") {
+				t.Errorf("%q, %v", done.Unexpected, err)
+			}
+		})
+	}
 }

@@ -34,7 +34,9 @@ func TestRehearsalFromAnywhere(t *testing.T) {
 		}, nil},
 		"recreate": {labCron, func(l *lab) migration.Request {
 			pv := l.volume("data")
-			edit(l, pv, func(pv *corev1.PersistentVolume) { pv.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain })
+			edit(l, pv, func(pv *corev1.PersistentVolume) {
+				pv.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
+			})
 			l.remove(l.claim("data"))
 			l.settle()
 			return migration.Request{Verb: migration.RecreateClaim, Volume: refOf(actions.VolumeKind, pv)}

@@ -405,6 +405,18 @@ func TestTrialsThatFail(t *testing.T) {
 	}
 }
 
+// A refusal is about the claim that is to be made, whatever it was called when
+// it was tried: the same question has the same answer.
+func TestTrialsSpeakOfTheClaim(t *testing.T) {
+	l := newLab(t, with(strings.Replace(labLimits, "max: {storage: 1Ti}", "max: {storage: 1Mi}", 1)))
+	want := `persistentvolumeclaims "data" is forbidden: maximum storage usage per PersistentVolumeClaim is 1Mi, but request is 1Gi`
+	for range 2 {
+		if trials := l.client.Trials(t.Context(), l.journalOf("data")); len(trials) != 1 || trials[0].Problem != want {
+			t.Errorf("%+v", trials)
+		}
+	}
+}
+
 // What a webhook would change is told apart from what every server adds.
 func TestTrialChanges(t *testing.T) {
 	l := newLab(t)

@@ -127,7 +127,11 @@ func (c *Client) try(ctx context.Context, t *migration.Trial, made any, beside b
 		return
 	}
 	sent := p.After
-	got, err := c.tryCreate(ctx, sent, trialName())
+	name := trialName()
+	got, err := c.tryCreate(ctx, sent, name)
+	// The answer is about the object that is to be made. The temporary name
+	// would tell nobody anything, and is another one each time.
+	defer func() { t.Problem = strings.ReplaceAll(t.Problem, name, t.Target.Name) }()
 	switch {
 	case err == nil:
 		t.Changed = changedBy(sent, got)

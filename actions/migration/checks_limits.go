@@ -171,6 +171,10 @@ func unreadRules() []unreadRule {
 		{"jobs", "unread-jobs", actions.Warn, true, "Jobs" + whoUses, make},
 		{"cronjobs", "unread-cronjobs", actions.Warn, true, "CronJobs" + whoUses, make},
 		{
+			"persistentvolumes", "unread-volumes", actions.Warn, false,
+			"Not all volumes could be listed, so that another operation on the same workload would go unseen", "Make sure that nobody else is at work on it",
+		},
+		{
 			"horizontalpodautoscalers", "unread-autoscalers", actions.Warn, false,
 			"HorizontalPodAutoscalers could not be read, so that one of them may start pods in the middle of it", "Make sure that none of them scales the workload up from 0",
 		},

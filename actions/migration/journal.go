@@ -24,6 +24,9 @@ const (
 	AnnotationHolder = "claimref.io/holder"
 	// AnnotationDirection on the lead volume is "back" while it is undone.
 	AnnotationDirection = "claimref.io/direction"
+	// AnnotationWithout on the lead volume names the workloads that the
+	// operation goes on without, as a JSON list of "Kind namespace/name".
+	AnnotationWithout = "claimref.io/without"
 )
 
 // MaxJournal is how large a Journal may be, in bytes. All annotations of an
@@ -130,6 +133,9 @@ type Found struct {
 	Lead      string
 	Holder    Holder
 	Direction Direction
+	// Without are the workloads that the operation goes on without, as "Kind
+	// namespace/name".
+	Without []string
 }
 
 // Find reads what a volume's annotations say of an operation under way; nil
@@ -157,6 +163,11 @@ func Find(volume metav1.Object) (*Found, error) {
 		return nil, fmt.Errorf("the journal on volume %s is that of volume %s", volume.GetName(), j.Lead())
 	}
 	f.Journal, f.ID, f.Lead = &j, j.ID, j.Lead()
+	if text, some := annotations[AnnotationWithout]; some {
+		if err := json.Unmarshal([]byte(text), &f.Without); err != nil {
+			return nil, fmt.Errorf("read annotation %s of volume %s: %w", AnnotationWithout, volume.GetName(), err)
+		}
+	}
 	if json.Unmarshal([]byte(annotations[AnnotationHolder]), &f.Holder) != nil || f.Holder.Token == "" {
 		// Somebody may be at work all the same. It can be taken over, which
 		// writes the annotation anew.

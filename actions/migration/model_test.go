@@ -97,8 +97,33 @@ func (m *model) scene(w Wanted) Scene {
 	return scene
 }
 
+// withOthers adds to a scene what a look for other operations would find.
+func (m *model) withOthers(j Journal, scene Scene) Scene {
+	s := m.state()
+	for pv := range s.Volumes() {
+		if _, own := scene.Volumes[pv.Name]; !own {
+			scene.RelatedVolumes = append(scene.RelatedVolumes, pv)
+		}
+	}
+	scene.OthersFresh = true
+	for _, key := range OthersWanted(j, scene).Claims {
+		scene.Claims[key] = s.Claim(key.Namespace, key.Name)
+	}
+	return scene
+}
+
 // perform sends a step's request as package kube does, with its preconditions.
-func (m *model) perform(step Step) error {
+func (m *model) perform(step Step) error { return m.performAt(step, m.version(step)) }
+
+// version is that of a step's target.
+func (m *model) version(step Step) string {
+	if meta := m.meta(step.Target); meta != nil {
+		return meta.GetResourceVersion()
+	}
+	return ""
+}
+
+func (m *model) performAt(step Step, version string) error {
 	ctx := m.t.Context()
 	meta := m.meta(step.Target)
 	switch step.Act {
@@ -114,7 +139,7 @@ func (m *model) perform(step Step) error {
 		if inner == nil {
 			inner = map[string]any{}
 		}
-		inner["uid"], inner["resourceVersion"] = string(step.Target.UID), meta.GetResourceVersion()
+		inner["uid"], inner["resourceVersion"] = string(step.Target.UID), version
 		body["metadata"] = inner
 		data, err := json.Marshal(body)
 		if err != nil {
@@ -124,7 +149,6 @@ func (m *model) perform(step Step) error {
 	case Create:
 		return m.create(ctx, step)
 	case Delete:
-		version := meta.GetResourceVersion()
 		o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &step.Target.UID, ResourceVersion: &version}}
 		if step.Orphan {
 			o.PropagationPolicy = new(metav1.DeletePropagationOrphan)
@@ -221,6 +245,9 @@ func (m *model) walk(j Journal, token string) *walker {
 // look takes in what has been done, as package kube does before each step.
 func (w *walker) look() (Scene, Move) {
 	scene := w.scene(w.j.Wanted())
+	if WantsOthers(w.j, w.run, scene) {
+		scene = w.withOthers(w.j, scene)
+	}
 	move := Next(w.j, w.run, scene)
 	w.run.Remember(w.j, scene)
 	return scene, move

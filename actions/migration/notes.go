@@ -56,7 +56,9 @@ func (m *machine) noted(i int, pv *corev1.PersistentVolume) bool {
 }
 
 // mark is what AnnotationPlan says.
-func (m *machine) mark() string { return m.j.ID + " " + m.j.Lead() }
+func (m *machine) mark() string { return mark(m.j) }
+
+func mark(j Journal) string { return j.ID + " " + j.Lead() }
 
 func (m *machine) notePatch(i int, pv *corev1.PersistentVolume) json.RawMessage {
 	annotations := map[string]any{AnnotationPlan: m.mark()}
@@ -86,11 +88,15 @@ func encode(v any) json.RawMessage {
 // policies are the steps that bring the volumes' policies back. They come when
 // volume and claim are bound to each other by uid: under any other
 // circumstances Delete would destroy the data.
-func (m *machine) policies() []node {
+func (m *machine) policies(volumes []Volume) []node {
 	var nodes []node
-	for _, v := range m.j.Volumes {
+	for _, v := range volumes {
 		pv := m.s.Volumes[v.Ref.Name]
 		if v.Policy == corev1.PersistentVolumeReclaimRetain || m.target(v) == nil {
+			continue
+		}
+		if pv != nil && pv.DeletionTimestamp != nil {
+			// It is to go: all that keeps the data then is Retain.
 			continue
 		}
 		n := node{Step: Step{
@@ -113,12 +119,16 @@ func (m *machine) policies() []node {
 }
 
 // cleanups are the steps that take the marks off, the lead's last.
-func (m *machine) cleanups(last bool) []node {
-	nodes := make([]node, 0, len(m.j.Volumes))
-	for _, v := range slices.Backward(m.j.Volumes) {
+func (m *machine) cleanups(volumes []Volume, last bool) []node {
+	nodes := make([]node, 0, len(volumes))
+	for _, v := range slices.Backward(volumes) {
 		pv := m.s.Volumes[v.Ref.Name]
 		marks, left := map[string]any{}, false
-		for _, key := range [...]string{AnnotationPlan, AnnotationJournal, AnnotationHolder, AnnotationDirection} {
+		keys := []string{AnnotationPlan, AnnotationJournal, AnnotationHolder, AnnotationDirection}
+		if pv != nil && pv.Annotations[AnnotationWithout] != "" {
+			keys = append(keys, AnnotationWithout)
+		}
+		for _, key := range keys {
 			// Also what is not there yet: the step is rehearsed before anything
 			// is noted.
 			marks[key] = nil
@@ -137,6 +147,20 @@ func (m *machine) cleanups(last bool) []node {
 		})
 	}
 	return nodes
+}
+
+// withdrawal is all that is left to do where nothing was touched. What another
+// operation has noted itself on is left to that one.
+func (m *machine) withdrawal() []node {
+	own := func(mark string) bool { return mark == m.mark() }
+	return slices.Concat(m.policies(m.marked(own)), m.cleanups(m.marked(func(mark string) bool { return mark == "" || own(mark) }), true))
+}
+
+// marked are the volumes of the operation by the mark that they carry.
+func (m *machine) marked(with func(mark string) bool) []Volume {
+	return slices.DeleteFunc(slices.Clone(m.j.Volumes), func(v Volume) bool {
+		return !with(m.s.Volumes[v.Ref.Name].Annotations[AnnotationPlan])
+	})
 }
 
 // TakeOver is the step by which another program takes an operation over.

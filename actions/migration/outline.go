@@ -2,6 +2,7 @@ package migration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,8 @@ type node struct {
 	// halt says what stands against it, and remedy what to do about that.
 	halt   string
 	remedy string
+	// starts: it starts pods, or what makes them.
+	starts bool
 	// flips: it may become undone again without anybody having meddled, as
 	// pods do that are ready and then not.
 	flips bool
@@ -36,6 +39,8 @@ type machine struct {
 	broken error
 	// bound: every volume is bound to the claim that it shall have.
 	bound bool
+	// others are the rivals, once they were looked for.
+	others *[]rival
 }
 
 func newMachine(j Journal, run Run, s Scene) *machine {
@@ -127,10 +132,10 @@ func (m *machine) trouble() (reason, remedy string) {
 			return "volume " + v.Ref.Name + " is gone", "Its data may still be where they are stored: make a new volume from them; the backup says what it was like"
 		case pv.UID != v.Ref.UID:
 			return "volume " + v.Ref.Name + " was deleted, and another of the same name was made", "Look at the new one; the backup says what the old one was like"
-		case pv.DeletionTimestamp != nil:
-			return "volume " + v.Ref.Name + " is being deleted, which can't be taken back", "The data are kept as long as its policy is Retain: make a new volume from them; the backup says what it was like"
+		case pv.DeletionTimestamp != nil && !m.side(v).isBound():
+			return "volume " + v.Ref.Name + " is being deleted, which can't be taken back", m.deletedRemedy(v)
 		}
-		if mark := pv.Annotations[AnnotationPlan]; mark != "" && mark != m.mark() {
+		if mark := pv.Annotations[AnnotationPlan]; mark != "" && mark != m.mark() && !m.withdraws() {
 			return fmt.Sprintf("another operation, %s, is under way on volume %s", mark, v.Ref.Name), "Finish or undo that one first"
 		}
 	}
@@ -153,6 +158,33 @@ func (m *machine) trouble() (reason, remedy string) {
 		return text, "Ask them, or take it over"
 	}
 	return "", ""
+}
+
+// deletedRemedy says what is left to do about a volume that is being deleted. As
+// long as it is bound, it stays, and its pods can use it.
+func (m *machine) deletedRemedy(v Volume) string {
+	const kept = "The data are kept as long as the volume's policy is Retain: leave that as it is, and take no finalizer off. "
+	turned, way := *m, "Undo"
+	turned.dir = Back
+	if m.dir == Back {
+		turned.dir, way = Forward, "Go on with it after all"
+	}
+	if s := turned.side(v); s.goal != nil && s.isBound() {
+		return kept + way + ", which starts the pods again, as volume and claim are still bound to each other; the volume goes when the claim does. " +
+			"Then copy the data to a new volume, or make one from the same storage by the manifest in the backup"
+	}
+	steps := []string{kept + "Make a new volume from the same storage, by the manifest in the backup, with claim " + claimKey(v.To).String() + " bound to it"}
+	for _, w := range m.workloads() {
+		if _, replicas := m.scaled(w); scales(w.Ref.Kind) && w.Replicas > 0 && replicas == 0 {
+			steps = append(steps, fmt.Sprintf("only then start the pods: %s (before that, they may get a new, empty volume)", w.scaleCommand()))
+		}
+	}
+	return strings.Join(steps, "; ")
+}
+
+// scaleCommand is how a person brings a workload back.
+func (w Workload) scaleCommand() string {
+	return line(nil, "scale", strings.ToLower(string(w.Ref.Kind))+"/"+w.Ref.Name, "--namespace="+w.Ref.Namespace, fmt.Sprintf("--replicas=%d", w.Replicas))
 }
 
 // parted says that a volume and a claim which this run has seen bound to each
@@ -191,7 +223,7 @@ func (m *machine) parted() (reason, remedy string) {
 func (m *machine) blind() string {
 	needed := make([]string, 1, 1+len(m.j.Workloads))
 	needed[0] = "pods"
-	for _, w := range m.j.Workloads {
+	for _, w := range m.workloads() {
 		needed = append(needed, plural(w.Ref.Kind))
 	}
 	for _, resource := range needed {
@@ -206,16 +238,22 @@ func plural(k actions.Kind) string { return strings.ToLower(string(k)) + "s" }
 
 // nodes are all steps, in their order.
 func (m *machine) nodes() []node {
+	if m.withdraws() {
+		return m.withdrawal()
+	}
 	before := m.beforeBinding()
 	binding := m.bindings()
 	after := m.afterBinding()
-	policies := m.policies()
+	policies := m.policies(m.j.Volumes)
 	// Once everything else is done, the policy is what it is to be, and the
 	// marks of the operation may go.
 	closing := m.bound && (settled(after) || m.policyBack())
 	last := closing && allDone(policies) && (allDone(after) || m.cleaning())
-	nodes := m.notes(closing, last)
-	for _, part := range [][]node{before, binding, after, policies, m.cleanups(last)} {
+	nodes, gate := m.notes(closing, last), m.gate()
+	if !m.leadNoted() {
+		nodes, gate = slices.Concat(gate, nodes), nil
+	}
+	for _, part := range [][]node{gate, before, binding, after, policies, m.cleanups(m.j.Volumes, last)} {
 		nodes = append(nodes, part...)
 	}
 	return nodes

@@ -45,6 +45,10 @@ type Scene struct {
 	// cache, to find rivals and other operations.
 	RelatedVolumes []*corev1.PersistentVolume
 	RelatedClaims  []*corev1.PersistentVolumeClaim
+	// OthersFresh: RelatedVolumes has all volumes with a note on them, as they
+	// were after those of the operation were read, and Claims what OthersWanted
+	// named.
+	OthersFresh bool
 
 	// Unread says for each resource that could not be read why not, by its
 	// plural name. What it lacks proves nothing.

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,17 +14,18 @@ import (
 // afterBinding are the steps after which everything runs again.
 func (m *machine) afterBinding() []node {
 	var nodes []node
-	for _, w := range m.j.Workloads {
+	workloads := slices.DeleteFunc(m.workloads(), m.yields)
+	for _, w := range workloads {
 		if w.Ref.Kind == StatefulSetKind && w.To != nil {
 			nodes = append(nodes, m.replaceSet(w)...)
 		}
 	}
-	for _, w := range m.j.Workloads {
+	for _, w := range workloads {
 		if scales(w.Ref.Kind) {
 			nodes = append(nodes, m.scaleUp(w))
 		}
 	}
-	for _, w := range m.j.Workloads {
+	for _, w := range workloads {
 		switch w.Ref.Kind {
 		case StatefulSetKind:
 			if w.Retention != nil {
@@ -39,7 +41,7 @@ func (m *machine) afterBinding() []node {
 			// A ReplicaSet is scaled, and that is all.
 		}
 	}
-	for _, w := range m.j.Workloads {
+	for _, w := range workloads {
 		if scales(w.Ref.Kind) {
 			nodes = append(nodes, m.awaitReady(w))
 		}
@@ -65,7 +67,9 @@ func (m *machine) replaceSet(w Workload) []node {
 		Then:   "Claims, pods and revisions stay, and the new one takes them over",
 		Stop:   "The claims are replaced already; resume makes the set again, from any machine",
 	}}
-	remove.done = set == nil || set.DeletionTimestamp != nil || sameTemplates(set, goal)
+	// As long as the original claims are there, it is not this operation that
+	// has made the set otherwise.
+	remove.done = set == nil || set.DeletionTimestamp != nil || sameTemplates(set, goal) || m.original()
 	if !remove.done {
 		if path := changedSince(set, other); path != "" {
 			remove.halt = fmt.Sprintf("%s was changed meanwhile (%s)%s: to make it anew from the journal would take that back", describe(w.Ref), path, by(managerOf(set, strings.Split(path, ".")...)))
@@ -82,11 +86,40 @@ func (m *machine) replaceSet(w Workload) []node {
 		Stop:   "The claims are replaced already; resume makes the set again, from any machine",
 	}}
 	create.Target.UID = ""
-	create.done = set != nil && set.DeletionTimestamp == nil && sameTemplates(set, goal)
+	m.vouch(&create.Step, w)
+	create.done = set != nil && set.DeletionTimestamp == nil && (sameTemplates(set, goal) || m.original())
+	remove.starts, create.starts = true, true
 	if !create.done && set != nil && set.DeletionTimestamp != nil {
 		create.holds = []string{"the controller has yet to let go of " + describe(w.Ref)}
 	}
+	if !create.done {
+		create.holds = append(create.holds, m.awayHolds(w)...)
+	}
 	return []node{remove, create}
+}
+
+// vouch has the name typed of what is made from a journal that somebody may have
+// written who has fewer rights than whoever resumes: by then there is nothing to
+// compare it with.
+func (m *machine) vouch(create *Step, w Workload) {
+	if !m.run.Foreign || m.run.Known[w.Ref.Namespace+"/"+w.Ref.Name] {
+		return
+	}
+	writer := "whose writer is not known"
+	if lead := m.s.Volumes[m.j.Lead()]; lead != nil {
+		if who := managerOf(lead, "metadata", "annotations", AnnotationJournal); who != "" {
+			writer = "written by " + who + ", as its managedFields say"
+		}
+	}
+	create.Confirm = w.Ref.Name
+	create.Why += fmt.Sprintf(". What it is made of comes from the journal on volume %s, %s: nobody here has seen the set itself. Whoever may change volumes can have written that, so read its pod template first", m.j.Lead(), writer)
+}
+
+// asInJournal says that a StatefulSet is there, and is the one that the journal
+// says it was or will be.
+func (m *machine) asInJournal(w Workload) bool {
+	set := m.set(w)
+	return set != nil && (changedSince(set, w.From) == "" || changedSince(set, w.To) == "")
 }
 
 func counted(replicas int32) string {
@@ -158,9 +191,13 @@ func (m *machine) scaleUp(w Workload) node {
 	}}
 	// More or fewer than there were is somebody's wish, which is respected.
 	n.done = w.Replicas == 0 || replicas > 0
+	n.starts = true
+	if !n.done {
+		n.holds = m.awayHolds(w)
+	}
 	if !n.done && live.UID == "" {
 		n.halt = describe(w.Ref) + " is gone"
-		n.remedy = "Create it again; the backup says what it was like. Then resume"
+		n.remedy = "Create it again, by the manifest in the backup, and resume; or go on without it"
 	}
 	return n
 }

@@ -53,6 +53,10 @@ type Step struct {
 	Then string `json:"then,omitempty"`
 	// Stop says in a sentence what it means to stop here.
 	Stop string `json:"stop,omitempty"`
+	// Confirm is the word that has to be typed before this step is sent, since
+	// what it sends can't be vouched for here. Such a step is never sent among
+	// others without that.
+	Confirm string `json:"confirm,omitempty"`
 }
 
 // State is how far a step has come.
@@ -114,6 +118,19 @@ type Run struct {
 	// Direction the last time.
 	Started   bool
 	Direction Direction
+	// Without is what the lead volume said of workloads to do without, the last
+	// time that it said anything.
+	Without []string
+	// Alone: when its note was on the lead volume already, no other operation
+	// was seen that has to do with the same workloads, claims or volumes. From
+	// then on, others halt for this one.
+	Alone bool
+	// Foreign: the journal was found on the volume, and nothing on this machine
+	// says that it is the one with which the operation began.
+	Foreign bool
+	// Known are the StatefulSets, as "namespace/name", that this run has seen to
+	// be as the journal says.
+	Known map[string]bool
 	// Seen are the IDs of the steps that this run has seen done. One of them
 	// that is no longer done was taken back by somebody, which is a reason to
 	// halt and not one to do it again.
@@ -135,10 +152,24 @@ func (r *Run) Did(step Step) {
 func (r *Run) Remember(j Journal, s Scene) {
 	m := newMachine(j, *r, s)
 	if m.leadNoted() {
-		r.Started, r.Direction = true, m.dir
+		r.Started, r.Direction, r.Without = true, m.dir, m.found.Without
+	}
+	switch {
+	case !m.leadNoted():
+		r.Alone = false
+	case m.alone():
+		r.Alone = true
 	}
 	if r.Seen == nil {
 		r.Seen = make(map[string]bool)
+	}
+	for _, w := range j.Workloads {
+		if w.From != nil && m.asInJournal(w) {
+			if r.Known == nil {
+				r.Known = make(map[string]bool)
+			}
+			r.Known[w.Ref.Namespace+"/"+w.Ref.Name] = true
+		}
 	}
 	for _, item := range Outline(j, *r, s) {
 		if item.State == Done {

@@ -3,6 +3,7 @@ package migration
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +17,7 @@ const pausable = "No data are touched; the pods are stopped until you resume or 
 // beforeBinding are the steps after which nothing uses the claims any more.
 func (m *machine) beforeBinding() []node {
 	var nodes []node
-	for _, w := range m.j.Workloads {
+	for _, w := range m.workloads() {
 		switch w.Ref.Kind {
 		case StatefulSetKind:
 			nodes = append(nodes, m.keepClaims(w)...)
@@ -30,7 +31,7 @@ func (m *machine) beforeBinding() []node {
 			// A ReplicaSet is scaled, and that is all.
 		}
 	}
-	for _, w := range m.j.Workloads {
+	for _, w := range m.workloads() {
 		if scales(w.Ref.Kind) {
 			nodes = append(nodes, m.scaleDown(w))
 		}
@@ -153,7 +154,29 @@ func (m *machine) scaleDown(w Workload) node {
 		Stop:   pausable,
 	}}
 	n.done = m.bound || live.UID == "" || replicas == 0
-	return m.ifItUses(w, n)
+	if n = m.ifItUses(w, n); n.done || n.halt != "" {
+		return n
+	}
+	switch path := m.edited(w); {
+	case w.Replicas == 0:
+		n.halt = fmt.Sprintf("%s has %s now, and had none when this was planned: at the end it would not be started again", describe(w.Ref), counted(replicas))
+		n.remedy = "Undo this one, and begin anew; or scale it to 0 yourself and resume, and scale it back yourself in the end"
+	case path != "":
+		n.halt = fmt.Sprintf("%s was changed since this was planned (%s)%s: to make it anew from the journal would take that back",
+			describe(w.Ref), path, by(managerOf(m.set(w), strings.Split(path, ".")...)))
+		n.remedy = "Undo this one, and begin anew; nothing has been stopped"
+	}
+	return n
+}
+
+// edited names the part of a StatefulSet that is not as in the journal any more,
+// where it is to be made anew from that.
+func (m *machine) edited(w Workload) string {
+	set := m.set(w)
+	if m.dir == Back || w.To == nil || set == nil || sameTemplates(set, w.To) {
+		return ""
+	}
+	return changedSince(set, w.From)
 }
 
 // ifItUses halts before a workload is stopped that has nothing to do with the
