@@ -223,6 +223,13 @@ func (o *Operation) Do(ctx context.Context, snap *Snapshot, p StepPreview) (Perf
 	return done, err
 }
 
+// sameRequest compares all of two steps but what is only said of them, which may
+// change with what else there is to see.
+func sameRequest(a, b migration.Step) bool {
+	a.Title, a.Why, a.Then, a.Stop = b.Title, b.Why, b.Then, b.Stop
+	return reflect.DeepEqual(a, b)
+}
+
 // stillNext looks once more, and makes sure that the step is still the one to
 // take.
 func (o *Operation) stillNext(ctx context.Context, snap *Snapshot, step migration.Step) error {
@@ -237,7 +244,7 @@ func (o *Operation) stillNext(ctx context.Context, snap *Snapshot, step migratio
 		return o.mayAsk(s, step)
 	}
 	switch {
-	case s.Move.Kind == migration.ActNow && reflect.DeepEqual(s.Move.Step, step):
+	case s.Move.Kind == migration.ActNow && sameRequest(s.Move.Step, step):
 		return nil
 	case s.Move.Reason != "":
 		return &GuardError{Reason: clean(s.Move.Reason)}

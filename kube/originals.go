@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -63,7 +64,8 @@ func originalsOf(j migration.Journal, s migration.Scene) ([]Original, error) {
 // created again. The server refuses the original, which has a resourceVersion.
 const againPrefix = "again-"
 
-// againOf is a workload as it can be created again; false for other objects.
+// againOf is a workload as it can be created again, without pods; false for
+// other objects.
 func againOf(o runtime.Object) (Original, bool, error) {
 	switch o.(type) {
 	case *corev1.PersistentVolume, *corev1.PersistentVolumeClaim:
@@ -75,6 +77,17 @@ func againOf(o runtime.Object) (Original, bool, error) {
 	}
 	made := plain(whole)
 	unstructured.RemoveNestedField(made.Object, "status")
+	// What is resumed starts it, as soon as nothing stands against that. What
+	// owned it may be gone as well, and the garbage collector would take it.
+	unstructured.RemoveNestedField(made.Object, "metadata", "ownerReferences")
+	unstructured.RemoveNestedField(made.Object, "metadata", "finalizers")
+	stopped, at := any(int64(0)), "replicas"
+	if _, cron := o.(*batchv1.CronJob); cron {
+		stopped, at = true, "suspend"
+	}
+	if err := unstructured.SetNestedField(made.Object, stopped, "spec", at); err != nil {
+		return Original{}, false, fmt.Errorf("back %s %s up: %w", made.GetKind(), made.GetName(), err)
+	}
 	text, err := yaml.Marshal(made.Object)
 	if err != nil {
 		return Original{}, false, fmt.Errorf("back %s %s up: %w", made.GetKind(), made.GetName(), err)

@@ -39,7 +39,7 @@ func (m *machine) deleteClaim(s side) node {
 		Act:    Delete,
 		Target: actions.Ref{Kind: actions.ClaimKind, Namespace: key.Namespace, Name: key.Name},
 		Then:   "The volume is Released, and its data are kept: its policy is Retain",
-		Stop:   "Nothing has been deleted; undo starts the pods again",
+		Stop:   m.undeleted(),
 	}}
 	if s.atOther != nil {
 		n.Target.UID = s.atOther.UID
@@ -103,7 +103,7 @@ func (m *machine) awaitReleased(s side) node {
 		Why:    "As long as it counts as bound, a change of its claimRef would let two claims have it",
 		Act:    Await,
 		Target: s.v.Ref,
-		Stop:   resumable,
+		Stop:   m.resumable(),
 	}}
 	if s.other != nil && !s.otherGone() {
 		n.holds = append(n.holds, m.deletionHolds(s.atOther)...)
@@ -144,7 +144,7 @@ func (m *machine) makeReady(s side) node {
 		Why:    "One patch for modes and claimRef, so that no other claim can get the volume at any moment",
 		Act:    Patch,
 		Target: s.v.Ref,
-		Stop:   resumable,
+		Stop:   m.resumable(),
 	}}
 	if s.goal != nil {
 		n.Then = "The volume becomes Available, for that claim only"
@@ -239,7 +239,7 @@ func (m *machine) awaitReserved(s side) node {
 		Why:    "The controller has to have seen that the former claim is gone",
 		Act:    Await,
 		Target: s.v.Ref,
-		Stop:   resumable,
+		Stop:   m.resumable(),
 	}}
 	n.done = s.ready() && (s.reached() || s.pv.Status.Phase == corev1.VolumeAvailable)
 	if !n.done {
@@ -257,7 +257,7 @@ func (m *machine) createClaim(s side) node {
 		Target: actions.Ref{Kind: actions.ClaimKind, Namespace: key.Namespace, Name: key.Name},
 		Object: encode(s.goal),
 		Then:   "The controller binds the two",
-		Stop:   resumable,
+		Stop:   m.resumable(),
 	}}
 	n.done = s.reached()
 	switch c := s.atGoal; {
@@ -277,7 +277,7 @@ func (m *machine) awaitBound(s side) node {
 		Why:    "Only then the volume's policy may be anything but Retain, and pods may start",
 		Act:    Await,
 		Target: actions.Ref{Kind: actions.ClaimKind, Namespace: key.Namespace, Name: key.Name},
-		Stop:   resumable,
+		Stop:   m.resumable(),
 	}}
 	n.done = s.isBound()
 	switch {

@@ -128,7 +128,7 @@ func (d *draft) trials() {
 		switch {
 		case t.Untried:
 			d.warn("trial-untried", fmt.Sprintf("Whether the server will accept %s could not be tried out: %s", what, t.Problem),
-				"Go on only if whoever runs the webhook, or grants the right, can be reached: the old one is gone by the time that the server says no")
+				"Go on only if whoever runs the webhook, or grants the right, can be reached: "+d.refused("the old one"))
 		case t.Problem != "":
 			d.block("trial-refused", fmt.Sprintf("The server would refuse %s: %s", what, t.Problem), "Mend the cause first; nothing has been written")
 		default:
@@ -185,11 +185,11 @@ func unreadRules() []unreadRule {
 		},
 		{
 			"resourcequotas", "unread-quotas", actions.Warn, false,
-			"Quotas could not be read, so whether there is room for the new claim is not known", "Make sure of it: the old claim is gone by the time that the server says no",
+			"Quotas could not be read, so whether there is room for the new claim is not known", "Make sure of it: the old claim" + goneByThen,
 		},
 		{
 			"limitranges", "unread-limitranges", actions.Warn, false,
-			"LimitRanges could not be read, so whether they allow the new claim is not known", "Make sure of it: the old claim is gone by the time that the server says no",
+			"LimitRanges could not be read, so whether they allow the new claim is not known", "Make sure of it: the old claim" + goneByThen,
 		},
 		{
 			"namespaces", "unread-namespaces", actions.Warn, false,
@@ -198,11 +198,23 @@ func unreadRules() []unreadRule {
 	}
 }
 
+// goneByThen is what a refusal means where an old claim is replaced.
+const goneByThen = " is gone by the time that the server says no"
+
+// refused says what it means when the server refuses a creation that could not
+// be tried out.
+func (d *draft) refused(old string) string {
+	if slices.ContainsFunc(d.journal.Volumes, func(v Volume) bool { return v.From != nil }) || len(d.journal.Volumes) == 0 && d.req.Verb != RecreateClaim {
+		return old + goneByThen
+	}
+	return "if the server says no, the volume is kept for the claim, and nothing has it"
+}
+
 // unreadResources says what could not be looked at.
 func (d *draft) unreadResources() {
 	for _, r := range unreadRules() {
 		if why, unread := d.s.Unread[r.resource]; unread {
-			d.checks = append(d.checks, actions.Check{ID: r.id, Severity: r.severity, Text: r.text + " (" + why + ")", Remedy: r.remedy})
+			d.checks = append(d.checks, actions.Check{ID: r.id, Severity: r.severity, Text: r.text + " (" + why + ")", Remedy: strings.Replace(r.remedy, "the old claim"+goneByThen, d.refused("the old claim"), 1)})
 		}
 	}
 }

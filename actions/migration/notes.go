@@ -8,9 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// resumable says what it means to stop once claims may be gone.
-const resumable = "The data are kept (policy Retain) and no other claim can get the volume; resume or undo from any machine"
-
 // notes are the steps that write the journal, and Retain with it: from the
 // first write on, nothing deletes the data.
 func (m *machine) notes(closing, last bool) []node {
@@ -31,7 +28,7 @@ func (m *machine) notes(closing, last bool) []node {
 				Target: v.Ref,
 				Patch:  m.notePatch(i, pv),
 				Then:   "From now on the data are kept, whatever happens to the claim",
-				Stop:   "Nothing has changed for those who use the volume",
+				Stop:   m.unnoted(),
 			},
 			// While the marks are taken off, the lead's go last, and then
 			// nothing is left to tell but what this run remembers.

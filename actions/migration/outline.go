@@ -109,7 +109,7 @@ func Next(j Journal, run Run, s Scene) Move {
 
 // againRemedy is what to do when something was changed back: neither to give
 // way nor to fight is ours to choose.
-const againRemedy = "Find out who did that and keep it from happening again; then resume, which does the step once more, or undo"
+const againRemedy = "Find out who did that and keep it from happening again; then look again and resume, which does the step once more, or undo"
 
 // takenBack says that a step that had been seen done is not done any more.
 func (m *machine) takenBack(n node) string {
@@ -136,7 +136,7 @@ func (m *machine) trouble() (reason, remedy string) {
 			return "volume " + v.Ref.Name + " is being deleted, which can't be taken back", m.deletedRemedy(v)
 		}
 		if mark := pv.Annotations[AnnotationPlan]; mark != "" && mark != m.mark() && !m.withdraws() {
-			return fmt.Sprintf("another operation, %s, is under way on volume %s", mark, v.Ref.Name), "Finish or undo that one first"
+			return fmt.Sprintf("another operation, %s, is under way on volume %s", mark, v.Ref.Name), "Finish or undo that one first; if there is none, " + strayRemedy
 		}
 	}
 	if reason := m.blind(); reason != "" {
@@ -197,7 +197,7 @@ func (m *machine) parted() (reason, remedy string) {
 			continue
 		}
 		key, had := claimKey(s.goal), fmt.Sprintf(", which had been bound to volume %s, ", v.Ref.Name)
-		remedy = "Find out who did that and keep it from happening again; the data are kept (policy Retain). Then resume, which binds a claim to the volume again, or undo"
+		remedy = "Find out who did that and keep it from happening again; the data are kept (policy Retain). Then look again and resume, which binds a claim to the volume again, or undo"
 		if s.pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRetain {
 			remedy = "Set Retain on the volume at once, or its data go with the claim; then find out who did that, and resume or undo"
 		}

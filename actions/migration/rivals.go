@@ -30,8 +30,10 @@ type rival struct {
 	started      time.Time
 	dir          Direction
 	workloads    []Workload
-	// over is what both have to do with.
+	// over is what both have to do with. Own: it is a volume or a claim, and not
+	// only a workload.
 	over string
+	own  bool
 	// begun: it has replaced a claim, so that it once saw itself alone.
 	begun bool
 	// away are its claims that are not bound to their volumes now.
@@ -61,7 +63,9 @@ func (m *machine) rivals() []rival {
 		}
 		read[mark(*note.Journal)] = true
 		if over := m.sharedWith(*note.Journal); over != "" && mark(*note.Journal) != m.mark() {
-			found = append(found, m.rival(note, over, volumes))
+			r := m.rival(note, over, volumes)
+			r.own = m.overlaps(*note.Journal)
+			found = append(found, r)
 		}
 	}
 	for _, pv := range m.s.RelatedVolumes {
@@ -105,7 +109,11 @@ func (m *machine) unreadable(pv *corev1.PersistentVolume, read map[string]bool) 
 	if _, err := Find(pv); err != nil {
 		why = err.Error()
 	}
-	return rival{lead: pv.Name, over: over, unread: why, dir: Forward}, true
+	r := rival{lead: pv.Name, over: over, own: m.j.hasClaim(refKey(ref)), unread: why, dir: Forward}
+	if pv.Status.Phase != corev1.VolumeBound {
+		r.away = []string{refKey(ref).String()}
+	}
+	return r, true
 }
 
 // usesClaim names what of this operation a claim belongs to; empty for nothing.
@@ -151,6 +159,13 @@ func (m *machine) sharedWith(other Journal) string {
 		}
 	}
 	return ""
+}
+
+// overlaps says that another operation has volumes or claims of this one.
+func (m *machine) overlaps(other Journal) bool {
+	return slices.ContainsFunc(other.Wanted().Claims, m.j.hasClaim) || slices.ContainsFunc(m.j.Volumes, func(v Volume) bool {
+		return slices.ContainsFunc(other.Volumes, func(o Volume) bool { return o.Ref.Name == v.Ref.Name })
+	})
 }
 
 func (j Journal) hasClaim(key actions.ClaimKey) bool {

@@ -53,9 +53,9 @@ func (m *machine) afterBinding() []node {
 // changed. It has no pods then, and its revision depends on the pod template
 // alone, which stays.
 func (m *machine) replaceSet(w Workload) []node {
-	goal, other := w.To, w.From
+	goal, other, likes := w.To, w.From, "the migrated ones"
 	if m.dir == Back {
-		goal, other = w.From, w.To
+		goal, other, likes = w.From, w.To, "they were before"
 	}
 	set := m.set(w)
 	remove := node{Step: Step{
@@ -65,7 +65,7 @@ func (m *machine) replaceSet(w Workload) []node {
 		Target: m.live(w, set),
 		Orphan: true,
 		Then:   "Claims, pods and revisions stay, and the new one takes them over",
-		Stop:   "The claims are replaced already; resume makes the set again, from any machine",
+		Stop:   m.inPlace() + "; resume makes the set again, from any machine",
 	}}
 	// As long as the original claims are there, it is not this operation that
 	// has made the set otherwise.
@@ -78,12 +78,12 @@ func (m *machine) replaceSet(w Workload) []node {
 	}
 	create := node{Step: Step{
 		ID: "recreate/" + w.Ref.Namespace + "/" + w.Ref.Name, Title: fmt.Sprintf("Create %s again, for %s", describe(w.Ref), counted(w.Replicas)),
-		Why:    "With the same pod template its pods keep their revision; claims that it makes later are like the migrated ones",
+		Why:    "With the same pod template its pods keep their revision; claims that it makes later are like " + likes,
 		Act:    Create,
 		Target: w.Ref,
 		Object: encode(goal),
 		Then:   "Its pods start",
-		Stop:   "The claims are replaced already; resume makes the set again, from any machine",
+		Stop:   m.inPlace() + "; resume makes the set again, from any machine",
 	}}
 	create.Target.UID = ""
 	m.vouch(&create.Step, w)
@@ -94,6 +94,7 @@ func (m *machine) replaceSet(w Workload) []node {
 	}
 	if !create.done {
 		create.holds = append(create.holds, m.awayHolds(w)...)
+		m.inTheDark(&create.Step, w)
 	}
 	return []node{remove, create}
 }
@@ -187,15 +188,16 @@ func (m *machine) scaleUp(w Workload) node {
 		Target: live,
 		Patch:  encode(map[string]any{"spec": map[string]any{"replicas": w.Replicas}}),
 		Then:   "Its pods start",
-		Stop:   "The claims are replaced already; only the pods are still stopped",
+		Stop:   m.inPlace() + "; only the pods are still stopped",
 	}}
 	// More or fewer than there were is somebody's wish, which is respected.
 	n.done = w.Replicas == 0 || replicas > 0
 	n.starts = true
 	if !n.done {
 		n.holds = m.awayHolds(w)
+		m.inTheDark(&n.Step, w)
 	}
-	if !n.done && live.UID == "" {
+	if !n.done && live.UID == "" && len(n.holds) == 0 {
 		n.halt = describe(w.Ref) + " is gone"
 		n.remedy = "Create it again, by the manifest in the backup, and resume; or go on without it"
 	}
@@ -257,7 +259,7 @@ func (m *machine) awaitReady(w Workload) node {
 			Why:    "They are what all this is for",
 			Act:    Await,
 			Target: w.Ref,
-			Stop:   "The claims are replaced and the pods start; the note is still on the volume",
+			Stop:   m.inPlace() + ", and the pods start; the note is still on the volume",
 		},
 		// Pods are ready, and then not, without anybody's doing.
 		flips: true,

@@ -11,9 +11,6 @@ import (
 	"github.com/claimref/claimref/actions"
 )
 
-// pausable says what it means to stop while the claims are still there.
-const pausable = "No data are touched; the pods are stopped until you resume or undo, from any machine"
-
 // beforeBinding are the steps after which nothing uses the claims any more.
 func (m *machine) beforeBinding() []node {
 	var nodes []node
@@ -57,7 +54,7 @@ func (m *machine) keepClaims(w Workload) []node {
 		Act:    Patch,
 		Target: m.live(w, set),
 		Patch:  retentionPatch(appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.RetainPersistentVolumeClaimRetentionPolicyType),
-		Stop:   "Nothing has changed for those who use the volume",
+		Stop:   m.runs(),
 	}}
 	patch.done = m.bound || set == nil || retains(set)
 	wait := node{
@@ -66,7 +63,7 @@ func (m *machine) keepClaims(w Workload) []node {
 			Why:    "What it owns would go with it",
 			Act:    Await,
 			Target: w.Ref,
-			Stop:   "Nothing has changed for those who use the volume",
+			Stop:   m.runs(),
 		},
 		// Any change of the set has to be looked at by the controller. What the
 		// change was is told by the steps that it has taken back.
@@ -122,7 +119,7 @@ func (m *machine) setRecreate(w Workload) node {
 		Patch: encode(map[string]any{"spec": map[string]any{"strategy": map[string]any{
 			"type": appsv1.RecreateDeploymentStrategyType, "rollingUpdate": nil,
 		}}}),
-		Stop: "Nothing has changed for those who use the volume",
+		Stop: m.runs(),
 	}}
 	n.done = d == nil || d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
 	return n
@@ -136,7 +133,7 @@ func (m *machine) suspend(w Workload) node {
 		Act:    Patch,
 		Target: m.live(w, c),
 		Patch:  encode(map[string]any{"spec": map[string]any{"suspend": true}}),
-		Stop:   pausable,
+		Stop:   m.runs(),
 	}}
 	n.done = m.bound || c == nil || c.Spec.Suspend != nil && *c.Spec.Suspend
 	return m.ifItUses(w, n)
@@ -151,7 +148,7 @@ func (m *machine) scaleDown(w Workload) node {
 		Target: live,
 		Patch:  encode(map[string]any{"spec": map[string]any{"replicas": 0}}),
 		Then:   "Its pods are stopped until the end of this",
-		Stop:   pausable,
+		Stop:   m.runs(),
 	}}
 	n.done = m.bound || live.UID == "" || replicas == 0
 	if n = m.ifItUses(w, n); n.done || n.halt != "" {
@@ -227,7 +224,7 @@ func (m *machine) deleteCompleted() []node {
 				Why:    "It has run to its end, and holds the claim all the same",
 				Act:    Delete,
 				Target: actions.Ref{Kind: PodKind, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
-				Stop:   pausable,
+				Stop:   m.pausable(),
 			},
 			done: pod.DeletionTimestamp != nil,
 		})
@@ -247,7 +244,7 @@ func (m *machine) awaitUnused() node {
 		Why:    "A deletion can't be taken back, and would wait for the pods",
 		Act:    Await,
 		Target: m.j.Volumes[0].Ref,
-		Stop:   pausable,
+		Stop:   m.pausable(),
 	}}
 	if m.bound {
 		n.done = true

@@ -7,13 +7,17 @@ import (
 	"github.com/claimref/claimref/actions"
 )
 
-// workloads are those of the operation that it has to do with still.
+// workloads are those of the operation that it has to do with still. What it
+// goes on without is left out only as long as it is gone: if it is there again,
+// or never was gone, whoever wrote so, its pods have to be stopped and started.
 func (m *machine) workloads() []Workload {
 	without := m.run.Without
 	if m.leadNoted() {
 		without = m.found.Without
 	}
-	return slices.DeleteFunc(slices.Clone(m.j.Workloads), func(w Workload) bool { return slices.Contains(without, describe(w.Ref)) })
+	return slices.DeleteFunc(slices.Clone(m.j.Workloads), func(w Workload) bool {
+		return slices.Contains(without, describe(w.Ref)) && m.gone(w)
+	})
 }
 
 // gone says that a workload is not there, where its kind can be read.

@@ -68,7 +68,7 @@ func (t *telling) availableVolume(v *kube.Volume) {
 		return
 	}
 	t.Verdict = VolumeOpen
-	t.say("Open to any claim that fits its size, modes and class " + quoted(v.Class) + "; nobody holds it" + t.lasting(pv) + ".")
+	t.say("Open to any claim that fits its size, modes and class " + quoted(v.Class) + "; held by nobody" + t.lasting(pv) + ".")
 	t.cure(actions.Reserve)
 	if heldData(pv) {
 		t.stress(Notice, "It was provisioned for a claim once, so that it likely holds that claim's data.")
