@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/user"
 
@@ -17,7 +18,8 @@ type backend struct {
 	*kube.Client
 	*kube.Feed
 	// backups is nil where they can't be kept, and noBackups says why. Then no
-	// operation can be begun.
+	// operation can be begun. Where nothing is written, both are nil if there are
+	// none.
 	backups   *kube.Backups
 	noBackups error
 	// writes: neither read-only nor dry runs only.
@@ -28,15 +30,15 @@ type backend struct {
 
 func newBackend(client *kube.Client, feed *kube.Feed, f flags, getenv func(string) string) backend {
 	b := backend{Client: client, Feed: feed, writes: !f.readOnly && !f.dryRun, who: signature(user.Current, os.Hostname)}
-	if !b.writes {
-		b.noBackups = errors.New("nothing is written, and so no backups are kept")
-		return b
-	}
 	dir := f.backupDir
 	if dir == "" {
 		if dir, b.noBackups = kube.BackupDir(getenv, os.UserHomeDir); b.noBackups != nil {
 			return b
 		}
+	}
+	if _, err := os.Stat(dir); !b.writes && errors.Is(err, fs.ErrNotExist) {
+		// What is there may be looked at; nothing is made.
+		return b
 	}
 	b.backups, b.noBackups = kube.OpenBackups(dir)
 	return b
@@ -86,13 +88,18 @@ func (b backend) Backups(context.Context) ([]kube.Backup, error) {
 
 // History implements views.Cluster.
 func (b backend) History(_ context.Context, ref actions.Ref) ([]kube.Record, error) {
-	switch {
-	case b.backups != nil:
-		return b.backups.HistoryOf(ref)
-	case !b.writes:
-		return nil, nil
+	if b.backups == nil {
+		return nil, b.noBackups
 	}
-	return nil, b.noBackups
+	return b.backups.HistoryOf(ref)
+}
+
+// Report implements views.Cluster.
+func (b backend) Report(_ context.Context, folder string) (string, error) {
+	if b.backups == nil {
+		return "", b.noBackups
+	}
+	return b.backups.ReadReport(folder)
 }
 
 // SaveReport implements views.Cluster.

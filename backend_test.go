@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"os/user"
 	"path/filepath"
 	"testing"
@@ -51,5 +53,44 @@ func TestNoBackupNoOperation(t *testing.T) {
 	b.backups, b.noBackups = kube.OpenBackups(filepath.Join("/dev/null", "backups"))
 	if b.noBackups == nil || !blocked() {
 		t.Errorf("it is not forbidden though no backup can be kept (%v)", b.noBackups)
+	}
+}
+
+// TestBackupsWhereNothingIsWritten: what was kept before is shown, and no folder
+// is made for it.
+func TestBackupsWhereNothingIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "backups")
+	for name, f := range map[string]flags{"read-only": {readOnly: true}, "dry-run": {dryRun: true}} {
+		f.backupDir = dir
+		b := newBackend(nil, nil, f, os.Getenv)
+		list, err := b.Backups(t.Context())
+		if _, gone := os.Stat(dir); err != nil || len(list) != 0 || !errors.Is(gone, fs.ErrNotExist) {
+			t.Errorf("%s: %v, %v; the folder: %v", name, list, err, gone)
+		}
+		if records, err := b.History(t.Context(), actions.Ref{}); err != nil || len(records) != 0 {
+			t.Errorf("%s: history %v, %v", name, records, err)
+		}
+	}
+	kept, err := kube.OpenBackups(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal := migration.Journal{
+		ID: "op-1", Request: migration.Request{Verb: migration.SinglePod},
+		Volumes: []migration.Volume{{Ref: actions.Ref{Kind: actions.VolumeKind, Name: "v", UID: "u"}}},
+	}
+	folder, err := kept.Save(journal, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Record(folder, kube.Record{Step: "note/v", Target: "volume v"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]flags{"read-only": {readOnly: true}, "dry-run": {dryRun: true}} {
+		f.backupDir = dir
+		b := newBackend(nil, nil, f, os.Getenv)
+		if list, err := b.Backups(t.Context()); err != nil || len(list) != 1 || list[0].Path != folder {
+			t.Errorf("%s: %v, %v", name, list, err)
+		}
 	}
 }

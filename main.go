@@ -42,6 +42,10 @@ var version = "unknown"
 // the screen has gone.
 const drainTimeout = 95 * time.Second
 
+// partingTimeout is how long what was approved and did not leave any more may
+// take to say so.
+const partingTimeout = time.Second
+
 // gcPercent is how much may be left behind before it is collected, in percent
 // of what is in use.
 const gcPercent = 50
@@ -232,10 +236,11 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	feed := client.Watch(ctx)
 	started.Go(feed.Wait)
 	quiet.Hold()
-	err = show(ctx, newBackend(client, feed, f, os.Getenv), f, client.Identity(), kubectl, notice, tracker)
+	app, err := show(ctx, newBackend(client, feed, f, os.Getenv), f, client.Identity(), kubectl, notice, tracker)
 	quiet.Release()
 	// The screen is gone; a write that was on its way is waited for, and what
-	// became of it is said, so that nobody is left in doubt.
+	// became of it and of all that was begun is said, so that nobody is left in
+	// doubt.
 	writing := client.Writing()
 	if writing {
 		fmt.Fprintln(terminal, "claimref: waiting for the answer to a request that is on its way…")
@@ -244,10 +249,14 @@ func run(ctx context.Context, f flags, kubectl []string) (err error) {
 	if done > 0 {
 		fmt.Fprintln(terminal, "claimref: the change was made")
 	}
+	cancel()
+	for _, line := range app.Partings(partingTimeout) {
+		fmt.Fprintln(terminal, "claimref: "+ui.Clean(line))
+	}
 	return errors.Join(err, drainErr)
 }
 
-func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity, kubectl []string, notice string, tracker *explain.Tracker) error {
+func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity, kubectl []string, notice string, tracker *explain.Tracker) (*views.App, error) {
 	namespace := *f.kube.Namespace
 	if f.allNamespaces {
 		namespace = ""
@@ -271,12 +280,12 @@ func show(ctx context.Context, cluster views.Cluster, f flags, id kube.Identity,
 	_, err := tea.NewProgram(app, opts...).Run()
 	switch {
 	case err == nil:
-		return nil
+		return app, nil
 	case errors.Is(err, tea.ErrInterrupted):
-		return errInterrupted
+		return app, errInterrupted
 	case ctx.Err() != nil:
-		return nil //nolint:nilerr // a signal asked it to end, which is no failure
+		return app, nil //nolint:nilerr // a signal asked it to end, which is no failure
 	default:
-		return fmt.Errorf("run the screen: %w", err)
+		return app, fmt.Errorf("run the screen: %w", err)
 	}
 }

@@ -15,6 +15,8 @@ const (
 	// storyRows is how many lines the story has, used or not, so that nothing
 	// jumps when it becomes longer.
 	storyRows = 2
+	// hintGap is the room between two keys on the key line.
+	hintGap = 3
 	// margin is the blank column at both sides of the shell's own lines.
 	margin = 1
 )
@@ -255,22 +257,37 @@ func (a *App) keyLine(page Page, w int) string {
 }
 
 // hintSpans sets keys and titles in a row of at most room cells. A pair that
-// does not fit is left out, with all that follow.
+// does not fit is left out, with all that follow but the way out and the help,
+// for which room is kept.
 func hintSpans(hints []Hint, faded []bool, room int) []Span {
-	var out []Span
+	pairs := make([][]Span, len(hints))
+	needed := make([]bool, len(hints))
+	kept := 0 // cells for what is needed and still to come
 	for i, h := range hints {
 		key := Key
 		if i < len(faded) && faded[i] {
 			key = Dim
 		}
-		pair := []Span{{Clean(h.Key), key}, {" " + Clean(h.Title), Dim}}
-		if i > 0 {
-			pair = append([]Span{{"   ", Plain}}, pair...)
+		pairs[i] = []Span{{Clean(h.Key), key}, {" " + Clean(h.Title), Dim}}
+		if needed[i] = h.Key == "esc" || h.Key == "q" || h.Key == "?"; needed[i] {
+			kept += hintGap + spansWidth(pairs[i])
 		}
-		if spansWidth(out)+spansWidth(pair) > room {
-			break
+	}
+	var out []Span
+	used, full := -hintGap, false
+	for i, pair := range pairs {
+		cells := hintGap + spansWidth(pair)
+		if needed[i] {
+			kept -= cells
+		}
+		if full = full || used+cells+kept > room; full && (!needed[i] || used+cells > room) {
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, Span{blank(hintGap), Plain})
 		}
 		out = append(out, pair...)
+		used += cells
 	}
 	return out
 }

@@ -268,3 +268,38 @@ func BenchmarkAppView(b *testing.B) {
 		})
 	}
 }
+
+// TestWayOutStays: whatever else has to give way on the key line, the keys that
+// lead out and to the help are named.
+func TestWayOutStays(t *testing.T) {
+	key := func(name, title string) Binding {
+		return Binding{Keys: []string{name}, Title: title, Hint: true, Do: func() tea.Cmd { return nil }}
+	}
+	page := &stubPage{title: "x", bindings: []Binding{
+		key("enter", "apply all of it"), key("tab", "next difference"), key("r", "run the rest of it"), key("c", "as kubectl"), key("esc", "leave"), key("j", "down"),
+	}}
+	last := func(a *App) string {
+		lines := strings.Split(screen(a), "\n")
+		return lines[len(lines)-1]
+	}
+	for _, w := range []int{60, 61, 72, 80, 99, 120, 200} {
+		a := shell(ThemeOptions{}, w, 24)
+		a.Push(page)
+		got := last(a)
+		for _, want := range []string{"esc leave", "? help", "enter apply all of it"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("at %d: %q has no %q", w, got, want)
+			}
+		}
+		if w == 60 && strings.Contains(got, "as kubectl") {
+			t.Errorf("at %d all fits: %q", w, got)
+		}
+		if w == 200 && !strings.Contains(got, "c as kubectl   esc leave   j down") {
+			t.Errorf("at %d: %q", w, got)
+		}
+		a.Open(NewMenu("Actions", []Entry{{Title: strings.Repeat("long ", 30)}}))
+		if got := last(a); !strings.Contains(got, "esc ") {
+			t.Errorf("at %d a menu: %q", w, got)
+		}
+	}
+}

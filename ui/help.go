@@ -169,12 +169,16 @@ func (h *help) group(t *Theme, g HelpGroup, w int) []string {
 		if why := reason(b); why != "" {
 			text, role = text+" – not now: "+Clean(why), Dim
 		}
-		keys := Pad(Clean(strings.Join(b.Keys, ", ")), helpKeys)
-		for i, part := range wrapSpans([]Span{{text, role}}, max(w-helpKeys-2, 8)) {
-			if i > 0 {
-				keys = blank(helpKeys)
+		keys := Wrap(Clean(strings.Join(b.Keys, ", ")), helpKeys-1)
+		parts := wrapSpans([]Span{{text, role}}, max(w-helpKeys-2, 8))
+		for i := range max(len(keys), len(parts)) {
+			line := blank(2 + helpKeys)
+			if i < len(keys) {
+				line = "  " + t.plain[Key].over(Pad(keys[i], helpKeys))
 			}
-			line := "  " + t.plain[Key].over(keys) + t.draw(part, &t.plain)
+			if i < len(parts) {
+				line += t.draw(parts[i], &t.plain)
+			}
 			lines = append(lines, fitLine(line, w))
 		}
 	}

@@ -15,6 +15,9 @@ type Entry struct {
 	Key, Title, Note string
 	// Disabled says why it can't be chosen now, or nothing.
 	Disabled string
+	// Careful is for what could destroy something: the cursor never starts
+	// there, so that enter alone does not begin it.
+	Careful bool
 	// Do does it. The menu is closed then.
 	Do func() tea.Cmd
 }
@@ -212,15 +215,29 @@ func containsAll(s string, words []string) bool {
 	return true
 }
 
-// toUsable puts the cursor on the first entry that can be chosen.
+// toUsable puts the cursor on the first entry that can be chosen and is
+// harmless, or else on the first harmless one.
 func (m *Menu) toUsable() {
-	m.cursor = max(slices.IndexFunc(m.shown, func(e Entry) bool { return e.Disabled == "" }), 0)
+	harmless := func(e Entry) bool { return !e.Careful }
+	at := slices.IndexFunc(m.shown, func(e Entry) bool { return harmless(e) && e.Disabled == "" })
+	if at < 0 {
+		at = slices.IndexFunc(m.shown, harmless)
+	}
+	m.cursor = max(at, 0)
 }
 
 // note is what stands behind the title.
 func (e Entry) note() string {
 	if e.Disabled != "" {
 		return "not now: " + e.Disabled
+	}
+	return e.Note
+}
+
+// inFull is the same with a line of its own.
+func (e Entry) inFull() string {
+	if e.Disabled != "" {
+		return e.Disabled
 	}
 	return e.Note
 }

@@ -8,8 +8,10 @@ import (
 const (
 	// entryGap parts key, title and note.
 	entryGap = 3
-	// footRows is the room for what did not fit behind a title.
-	footRows = 2
+	// footRows is the room for what did not fit behind a title, mostFoot what
+	// it may grow to where the screen has room for it.
+	footRows = 3
+	mostFoot = 6
 	// pickerRows is how long a picker's list is at most, for a box that does
 	// not change its size while one types.
 	pickerRows = 16
@@ -21,7 +23,7 @@ const (
 // rather than on the filter, so that the box stays as it is while one types.
 type menuSize struct{ key, title, note, rows, foot int }
 
-func (m *Menu) measure(w, h int) menuSize {
+func (m *Menu) measure(t *Theme, w, h int) menuSize {
 	var s menuSize
 	overflow := false
 	// What was typed may be an entry that is not among them.
@@ -29,7 +31,7 @@ func (m *Menu) measure(w, h int) menuSize {
 		if m.filter == nil {
 			s.key = max(s.key, Width(e.Key))
 		}
-		s.title = max(s.title, Width(e.Title))
+		s.title = max(s.title, Width(e.label(t)))
 		s.note = max(s.note, Width(e.note()))
 	}
 	if s.key > 0 {
@@ -56,10 +58,22 @@ func (m *Menu) measure(w, h int) menuSize {
 		s.rows = min(s.rows, pickerRows)
 	}
 	if overflow && h >= head+footRows+3 {
-		s.foot = footRows + 1
+		s.foot = max(min(m.longest(w), mostFoot, h-head-s.rows-1), footRows) + 1
 	}
 	s.rows = max(min(s.rows, h-head-s.foot), 1)
 	return s
+}
+
+// longest is how many lines the longest of the texts at the foot takes. Among
+// the many entries of a picker that is not looked for.
+func (m *Menu) longest(w int) int {
+	lines := 0
+	if m.filter == nil {
+		for _, e := range m.entries {
+			lines = max(lines, len(wrapSpans([]Span{{e.inFull(), Plain}}, w-2)))
+		}
+	}
+	return lines
 }
 
 // Render draws the menu within w by h cells.
@@ -67,7 +81,7 @@ func (m *Menu) Render(t *Theme, w, h int) string {
 	if w <= 0 || h <= 0 {
 		return ""
 	}
-	size := m.measure(w-trail, h)
+	size := m.measure(t, w-trail, h)
 	width := 2 + trail + size.key + size.title
 	if size.note > 0 {
 		width += entryGap + size.note
@@ -101,6 +115,15 @@ func (m *Menu) Render(t *Theme, w, h int) string {
 	return strings.Join(lines[:min(len(lines), h)], "\n")
 }
 
+// label is the title. The dots of one that asks for more must not look like
+// those of one that was cut.
+func (e Entry) label(t *Theme) string {
+	if asks, ok := strings.CutSuffix(e.Title, ellipsis); ok {
+		return asks + t.Pick(ellipsis, "...")
+	}
+	return e.Title
+}
+
 // row draws one entry.
 func (m *Menu) row(t *Theme, i int, size menuSize, w int) string {
 	e := m.shown[i]
@@ -121,7 +144,7 @@ func (m *Menu) row(t *Theme, i int, size menuSize, w int) string {
 	if size.key > 0 {
 		spans = append(spans, Span{Pad(Clean(e.Key), size.key), key})
 	}
-	spans = append(spans, Span{Pad(e.Title, size.title), title})
+	spans = append(spans, Span{Pad(e.label(t), size.title), title})
 	if size.note > 0 {
 		spans = append(spans, Span{blank(entryGap), Plain}, Span{Pad(e.note(), size.note), note})
 	}
@@ -144,17 +167,14 @@ func (m *Menu) remark() string {
 // foot tells in full what did not fit behind the title.
 func (m *Menu) foot(t *Theme, size menuSize, w int) []string {
 	text, role := "", Dim
-	if m.cursor < len(m.shown) {
-		text = m.shown[m.cursor].note()
-	}
-	if Width(text) <= size.note {
-		text = ""
+	if m.cursor < len(m.shown) && Width(m.shown[m.cursor].note()) > size.note {
+		text = m.shown[m.cursor].inFull()
 	}
 	if m.refused {
 		role = Warn
 	}
-	out := make([]string, footRows)
-	lines := clamp(wrapSpans([]Span{{text, role}}, w-2), footRows, w-2)
+	out := make([]string, size.foot-1)
+	lines := clamp(wrapSpans([]Span{{text, role}}, w-2), len(out), w-2)
 	for i := range out {
 		if i < len(lines) {
 			out[i] = fitLine("  "+t.draw(lines[i], &t.plain), w)

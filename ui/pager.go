@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -23,9 +24,11 @@ type Line []Span
 
 // Pager shows text that may be larger than the screen, and searches in it.
 type Pager struct {
-	lines [][]Span
-	texts []string
-	wide  int // width of the widest line
+	given  []Line // as they were set
+	lines  [][]Span
+	texts  []string
+	widths []int
+	wide   int // width of the widest line
 
 	wrap bool
 	top  int // first line in sight
@@ -41,6 +44,8 @@ type Pager struct {
 	width  int
 	height int
 	starts []int // row of each line, and the number of rows; nil to count anew
+	// heights are the rows that each line takes at this width; 0 for not known.
+	heights []int
 }
 
 // NewPager makes an empty pager.
@@ -49,15 +54,28 @@ func NewPager() *Pager {
 }
 
 // SetLines replaces the text. The reader stays where they were, as far as the
-// new text goes; a search goes on.
+// new text goes; a search goes on. Lines that are the same at the beginning and
+// at the end are not looked at again, so that a long text may be set often.
 func (p *Pager) SetLines(lines []Line) {
-	p.lines = make([][]Span, len(lines))
-	p.texts = make([]string, len(lines))
-	p.wide = 0
-	for i, line := range lines {
-		p.lines[i] = cleaned(line)
+	head, tail := common(p.given, lines)
+	if head == len(lines) && head == len(p.given) {
+		return
+	}
+	old := len(p.given)
+	p.given = slices.Clone(lines)
+	n := len(lines) - head - tail
+	p.lines = splice(p.lines, head, old-tail, n)
+	p.texts = splice(p.texts, head, old-tail, n)
+	p.widths = splice(p.widths, head, old-tail, n)
+	p.heights = splice(p.heights, head, old-tail, n)
+	for i := head; i < head+n; i++ {
+		p.lines[i] = cleaned(lines[i])
 		p.texts[i] = plain(p.lines[i])
-		p.wide = max(p.wide, spansWidth(p.lines[i]))
+		p.widths[i] = spansWidth(p.lines[i])
+	}
+	p.wide = 0
+	for _, w := range p.widths {
+		p.wide = max(p.wide, w)
 	}
 	p.starts = nil
 	p.search.find(p.texts)
@@ -65,10 +83,27 @@ func (p *Pager) SetLines(lines []Line) {
 	p.shift(0)
 }
 
+// common counts the lines that two texts share at the beginning, and of the
+// others those at the end.
+func common(a, b []Line) (head, tail int) {
+	for head < min(len(a), len(b)) && slices.Equal(a[head], b[head]) {
+		head++
+	}
+	for head+tail < min(len(a), len(b)) && slices.Equal(a[len(a)-1-tail], b[len(b)-1-tail]) {
+		tail++
+	}
+	return head, tail
+}
+
+// splice puts n empty places where the items from one position to another are.
+func splice[T any](list []T, from, to, n int) []T {
+	return slices.Concat(list[:from], make([]T, n), list[to:])
+}
+
 // SetWrap says whether long lines are wrapped or reached by going sideways.
 func (p *Pager) SetWrap(on bool) {
-	p.wrap = on
-	p.starts, p.sub = nil, 0
+	p.wrap, p.sub = on, 0
+	p.rewrap()
 	if on {
 		p.left = 0
 	}
@@ -125,16 +160,24 @@ func (p *Pager) room() int {
 	return max(p.width-pagerMargin-trail, 1)
 }
 
+// rewrap forgets how many rows the lines take.
+func (p *Pager) rewrap() {
+	p.starts = nil
+	clear(p.heights)
+}
+
 // rows returns how many rows the text takes.
 func (p *Pager) rows() int {
 	if p.starts == nil {
 		p.starts = make([]int, len(p.lines)+1)
 		for i, line := range p.lines {
-			n := 1
-			if p.wrap {
-				n = len(p.parts(line))
+			if p.heights[i] == 0 {
+				p.heights[i] = 1
+				if p.wrap {
+					p.heights[i] = len(p.parts(line))
+				}
 			}
-			p.starts[i+1] = p.starts[i] + n
+			p.starts[i+1] = p.starts[i] + p.heights[i]
 		}
 	}
 	return p.starts[len(p.lines)]
@@ -190,7 +233,7 @@ func (p *Pager) look() {
 	if p.Skipped() {
 		return
 	}
-	for p.read < len(p.lines) && p.starts[p.read+1] <= last && (p.wrap || spansWidth(p.lines[p.read]) <= p.room()) {
+	for p.read < len(p.lines) && p.starts[p.read+1] <= last && (p.wrap || p.widths[p.read] <= p.room()) {
 		p.read++
 	}
 }

@@ -15,7 +15,7 @@ func (p *Pager) Render(t *Theme, w, h int) string {
 		return ""
 	}
 	if w != p.width {
-		p.starts = nil
+		p.rewrap()
 	}
 	p.width, p.height = w, h
 	p.scroll(0)

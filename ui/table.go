@@ -37,7 +37,8 @@ type Rows interface {
 // When the selected object goes, the selection does not pass on to a neighbour
 // by itself. The table then shows where it was, Selected returns nothing and
 // Moved is true, until a movement or Select picks an object again. It also
-// comes back by itself together with its object.
+// comes back by itself together with its object. The first row, which is selected
+// at the start, goes without a word as long as the table was never drawn.
 type Table struct {
 	columns    []Column
 	rows       Rows
@@ -47,16 +48,19 @@ type Table struct {
 
 	selected string // ID of the selected object, or of the one that went
 	picked   bool   // an object was ever selected
+	guessed  bool   // nobody picked it, and nobody has seen it yet
 	gone     bool   // it is not among the rows
 	index    int
 	marks    []mark
 
 	// What was drawn last: paging needs the height, and columns that keep
-	// their width while rows stream in need those they had.
+	// their width while rows stream in and are filtered need those they had,
+	// also when others come between them.
 	offset  int
 	width   int
 	height  int
 	natural []int
+	widest  map[string]int
 }
 
 // mark is a marked object and its position, for the order of Marked.
@@ -79,8 +83,15 @@ func NewTable(columns []Column) *Table {
 	return t
 }
 
-// SetColumns replaces the columns and measures them anew.
+// SetColumns replaces the columns. Those of a title that was there before keep
+// the width that they asked for.
 func (t *Table) SetColumns(columns []Column) {
+	if t.widest == nil {
+		t.widest = make(map[string]int, len(columns))
+	}
+	for i, n := range t.natural {
+		t.widest[t.columns[i].Title] = n
+	}
 	t.columns = slices.Clone(columns)
 	for i := range t.columns {
 		t.columns[i].Title = Clean(t.columns[i].Title)
@@ -115,9 +126,10 @@ func (t *Table) SetRows(r Rows) {
 	if t.natural != nil {
 		t.sample()
 	}
-	if !t.picked {
-		if n > 0 {
+	if !t.picked || t.guessed {
+		if t.picked = n > 0; t.picked {
 			t.pick(0)
+			t.guessed = true
 		}
 		return
 	}
@@ -167,7 +179,7 @@ func (t *Table) remark(n int) {
 }
 
 func (t *Table) pick(i int) {
-	t.index, t.selected, t.picked, t.gone = i, t.rows.ID(i), true, false
+	t.index, t.selected, t.picked, t.gone, t.guessed = i, t.rows.ID(i), true, false, false
 }
 
 // Selected returns the selected object. It is not ok when there is none, and

@@ -14,11 +14,11 @@ func (t *Table) Render(th *Theme, w, h int) string {
 	if w <= 0 || h <= 0 {
 		return ""
 	}
-	if w != t.width || t.natural == nil {
-		t.natural = make([]int, len(t.columns))
-		t.sample()
+	if t.width != w {
+		t.natural, t.widest = nil, nil
 	}
-	t.width, t.height = w, h
+	t.measure()
+	t.width, t.height, t.guessed = w, h, false
 	n := t.rows.Len()
 	t.settle(n, h-1)
 
@@ -27,14 +27,7 @@ func (t *Table) Render(th *Theme, w, h int) string {
 	for i := t.offset; i < end; i++ {
 		visible = append(visible, t.measured(i))
 	}
-	for i, c := range t.columns {
-		width := Width(c.Title)
-		if i == t.sorted {
-			width += 2
-		}
-		t.natural[i] = max(t.natural[i], width)
-	}
-	widths := fitColumns(t.columns, t.natural, w-gutter-trail)
+	widths := t.fit()
 
 	lines := make([]string, 0, h)
 	lines = append(lines, fitLine(t.header(th, widths), w))
@@ -55,6 +48,47 @@ func (t *Table) Render(th *Theme, w, h int) string {
 		lines = append(lines, blank(w))
 	}
 	return strings.Join(lines[:h], "\n")
+}
+
+// fit shares the width among the columns.
+func (t *Table) fit() []int {
+	for i, c := range t.columns {
+		width := Width(c.Title)
+		if i == t.sorted {
+			width += 2
+		}
+		t.natural[i] = max(t.natural[i], width)
+	}
+	return fitColumns(t.columns, t.natural, t.width-gutter-trail)
+}
+
+// Dropped returns the titles of the columns that there is no room for, in a
+// table as wide as it was drawn last.
+func (t *Table) Dropped() []string {
+	if t.width == 0 {
+		return nil
+	}
+	t.measure()
+	var titles []string
+	for i, w := range t.fit() {
+		if w == 0 {
+			titles = append(titles, t.columns[i].Title)
+		}
+	}
+	return titles
+}
+
+// measure begins to measure new columns, with what is known of those that were
+// there before.
+func (t *Table) measure() {
+	if t.natural != nil {
+		return
+	}
+	t.natural = make([]int, len(t.columns))
+	for i, c := range t.columns {
+		t.natural[i] = t.widest[c.Title]
+	}
+	t.sample()
 }
 
 // settle scrolls so that the selection is in sight with some rows around it.
@@ -161,7 +195,7 @@ func (t *Table) row(th *Theme, cells []Cell, widths []int, i int, isMarked bool,
 		}
 		var cell Cell
 		if c < len(cells) {
-			cell = cutSpans(cells[c], width, t.columns[c].Middle)
+			cell = t.columns[c].cut(cells[c], width)
 		}
 		space := width - spansWidth(cell)
 		if t.columns[c].Align == Right {

@@ -101,6 +101,7 @@ func TestSelectionNeverChangesSilently(t *testing.T) {
 		}
 		rows := set("rows")
 		table := smallTable(ids(rows...))
+		drawn(table, 40, 5)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			id, ok := table.Selected()
 			marked := table.Marked()
@@ -243,7 +244,9 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 		{50, []int{19, 5, 8, 12}},
 		{33, []int{8, 5, 8, 6}},
 		{32, []int{11, 0, 8, 9}},
-		{25, []int{15, 0, 8, 0}},
+		{26, []int{8, 0, 8, 6}},
+		{25, []int{8, 5, 8, 0}}, // no room for the claim, but for the size
+		{24, []int{14, 0, 8, 0}},
 		{10, []int{4, 0, 4, 0}},
 		{1, []int{1, 0, 1, 0}},
 	} {
@@ -251,6 +254,91 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("room %d: %v, want %v", c.room, got, c.want)
 		}
+	}
+}
+
+// TestColumnsDoNotDependOnTheRows: which columns there are is for the screen to
+// say, not for the rows that a filter leaves.
+func TestColumnsDoNotDependOnTheRows(t *testing.T) {
+	columns := []Column{
+		{Title: "NAME", Min: 8, Middle: true, Grow: true},
+		{Title: "MODES", Usual: 8, Priority: 1},
+		{Title: "CLAIM", Min: 14, Priority: 2},
+		{Title: "DRIVER", Min: 6, Priority: 1, Extra: true},
+	}
+	for room := 8; room < 80; room++ {
+		few, many := fitColumns(columns, []int{4, 5, 5, 6}, room), fitColumns(columns, []int{30, 8, 40, 30}, room)
+		for i := range columns {
+			if (few[i] > 0) != (many[i] > 0) {
+				t.Errorf("room %d: short texts get %v, long ones %v", room, few, many)
+			}
+		}
+		if few[3] > 0 && (few[1] == 0 || few[2] == 0) {
+			t.Errorf("room %d: an extra column took the place of another one: %v", room, few)
+		}
+	}
+}
+
+// TestColumnsOfBetterWidth: room that a column can use well goes before a
+// column that matters less, and after one that matters more.
+func TestColumnsOfBetterWidth(t *testing.T) {
+	columns := []Column{
+		{Title: "PHASE", Min: 5, Better: 12, BetterThan: 2},
+		{Title: "RISK", Usual: 6, Priority: 1},
+		{Title: "AGE", Usual: 3, Priority: 5},
+	}
+	for _, c := range []struct {
+		room int
+		want []int
+	}{{30, []int{12, 6, 3}}, {24, []int{12, 6, 0}}, {20, []int{12, 6, 0}}, {19, []int{6, 6, 3}}, {12, []int{12, 0, 0}}} {
+		if got := fitColumns(columns, []int{12, 6, 3}, c.room); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("room %d: %v, want %v", c.room, got, c.want)
+		}
+	}
+}
+
+// TestCountsAreNeverCut: where a cell is too long, groups go as a whole, and a
+// count behind a name stays.
+func TestCountsAreNeverCut(t *testing.T) {
+	groups := Cell{{"15", Plain}, {"  ● 12", Good}, {" 14Gi", Dim}, {"  ◌ 13", Notice}, {" 1.5Ti", Dim}}
+	for w := range 40 {
+		got := plain(Column{Whole: true}.cut(groups, w))
+		whole := strings.TrimSpace(strings.TrimSuffix(got, ellipsis))
+		ends := []string{"", "15", "15  ● 12", "15  ● 12 14Gi", "15  ● 12 14Gi  ◌ 13", plain(groups)}
+		if Width(got) > w || !slices.Contains(ends, whole) {
+			t.Errorf("%d cells: %q", w, got)
+		}
+		if whole != plain(groups) && whole != "15" && whole != got && !strings.HasSuffix(got, " "+ellipsis) && got != ellipsis {
+			t.Errorf("%d cells: %q does not say that there is more", w, got)
+		}
+		if whole != "15" && whole == got && whole != plain(groups) && w > 0 {
+			t.Errorf("%d cells: %q looks like all of it", w, got)
+		}
+	}
+	users := Cell{{"deploy/long-name", Plain}, {" +3", Notice}}
+	if got := plain(Column{Tail: true}.cut(users, 10)); got != "deploy… +3" {
+		t.Errorf("the count behind a name: %q", got)
+	}
+}
+
+// TestFirstRowIsNoChoice: until a table was drawn nobody has looked at its
+// first row, so that one may go without a word.
+func TestFirstRowIsNoChoice(t *testing.T) {
+	table := smallTable(ids("a", "b"))
+	table.SetRows(ids("0", "b"))
+	if id, ok := table.Selected(); id != "0" || !ok || table.Moved() {
+		t.Errorf("before it was drawn: %q %v", id, ok)
+	}
+	drawn(table, 40, 5)
+	table.SetRows(ids("b"))
+	if _, ok := table.Selected(); ok || !table.Moved() {
+		t.Error("what was looked at went without a word")
+	}
+	chosen := smallTable(ids("a", "b"))
+	chosen.Select("b")
+	chosen.SetRows(ids("a"))
+	if !chosen.Moved() {
+		t.Error("what was chosen went without a word")
 	}
 }
 

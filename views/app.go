@@ -31,7 +31,7 @@ func New(ctx context.Context, cluster Cluster, opts Options, now time.Time) *App
 	s.volumes = newListPage(s, volumesKind())
 	s.claims = newListPage(s, claimsKind())
 	s.classes = newListPage(s, classesKind())
-	s.dangers = newListPage(s, risksKind(s))
+	s.dangers = newListPage(s, risksKind())
 	shell := ui.New(ui.Options{
 		Product:          "claimref",
 		Tabs:             []ui.Page{s.volumes, s.claims, s.classes, s.dangers},
@@ -68,7 +68,9 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.now = time.Time(msg)
 		own = a.everyTick()
 	case backupsMsg:
-		a.openUnfinished(msg)
+		if msg.turn == a.backupsTurn {
+			a.openUnfinished(msg)
+		}
 	}
 	_, cmd := a.shell.Update(msg)
 	return a, tea.Batch(own, cmd, also)
@@ -98,7 +100,7 @@ func (s *session) refresh() {
 // globalKeys work on every tab.
 func (s *session) globalKeys() []ui.Binding {
 	return []ui.Binding{
-		{Keys: []string{":"}, Title: "command", Help: "go to a table or a namespace by name", Group: "Everywhere", Do: s.openCommands},
+		{Keys: []string{":"}, Title: "command", Help: "go to a table or a namespace by name", Group: "Everywhere", Hint: true, Do: s.openCommands},
 	}
 }
 

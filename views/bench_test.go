@@ -35,7 +35,7 @@ func benchApp(b *testing.B, n int) *App {
 
 // BenchmarkKey is a key press and the frame that it leads to.
 func BenchmarkKey(b *testing.B) {
-	for _, n := range []int{100, 20_000} {
+	for _, n := range []int{100, 20_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			app := benchApp(b, n)
 			keys := []tea.KeyPressMsg{keyMsg("j"), keyMsg("k"), keyMsg("pgdown"), keyMsg("G"), keyMsg("g")}
@@ -49,7 +49,7 @@ func BenchmarkKey(b *testing.B) {
 
 // BenchmarkFilterKey is a keystroke in the filter, over all rows.
 func BenchmarkFilterKey(b *testing.B) {
-	for _, n := range []int{100, 20_000} {
+	for _, n := range []int{100, 20_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			app := benchApp(b, n)
 			texts := []string{"9", "99", "phase:bound 7", "policy:delete", "nothing at all"}
@@ -64,7 +64,7 @@ func BenchmarkFilterKey(b *testing.B) {
 // BenchmarkRiskFilterKey is a keystroke in the filter for risks, over all rows,
 // of which half have one.
 func BenchmarkRiskFilterKey(b *testing.B) {
-	for _, n := range []int{100, 20_000} {
+	for _, n := range []int{100, 20_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			app := benchRisky(b, n)
 			texts := []string{"risk:", "risk:hi", "risk:policy 9", "risk:none-such"}
@@ -91,14 +91,14 @@ func benchRisky(b *testing.B, n int) *App {
 	snap.Revision = 2
 	app.Update(snapshotMsg{snap: snap})
 	app.Update(risksMsg{snap: snap, risks: app.tracker.Update(snap)})
-	app.volumes.setSort(slices.IndexFunc(app.volumes.columns, func(c column[*kube.Volume]) bool { return c.rank != nil }))
+	app.volumes.setSort(slices.IndexFunc(app.volumes.columns, func(c column[*kube.Volume]) bool { return c.ranked }))
 	return app
 }
 
 // BenchmarkRiskSnapshot is a snapshot in which one volume changed, its risks,
 // and the frames that show both, with the table sorted by risk.
 func BenchmarkRiskSnapshot(b *testing.B) {
-	for _, n := range []int{100, 20_000} {
+	for _, n := range []int{100, 20_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			app := benchRisky(b, n)
 			for i := 0; b.Loop(); i++ {
@@ -119,7 +119,7 @@ func BenchmarkRiskSnapshot(b *testing.B) {
 // BenchmarkSnapshot is a snapshot in which one volume changed, and the frame
 // that shows it.
 func BenchmarkSnapshot(b *testing.B) {
-	for _, n := range []int{100, 20_000} {
+	for _, n := range []int{100, 20_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			app := benchApp(b, n)
 			snap := *app.snap
@@ -131,4 +131,33 @@ func BenchmarkSnapshot(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkRisksTab is the table of 50,000 risks: when they are first there, a
+// keystroke in its filter, and another namespace.
+func BenchmarkRisksTab(b *testing.B) {
+	app := benchRisky(b, 100_000)
+	msg := risksMsg{snap: app.snap, risks: app.risks}
+	app.show(risksTab)
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			app.risks, app.assessed = nil, nil
+			app.Update(msg)
+			_ = app.View()
+		}
+	})
+	b.Run("filter", func(b *testing.B) {
+		texts := []string{"9", "99", "high", "risk:policy", "nothing at all"}
+		for i := 0; b.Loop(); i++ {
+			app.dangers.setQuery(texts[i%len(texts)])
+			_ = app.View()
+		}
+	})
+	b.Run("namespace", func(b *testing.B) {
+		app.dangers.setQuery("")
+		for i := 0; b.Loop(); i++ {
+			app.setNamespace([]string{"ns", ""}[i%2])
+			_ = app.View()
+		}
+	})
 }

@@ -3,7 +3,6 @@ package views
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -52,6 +51,11 @@ type bulkItem struct {
 	finding finding
 	step    actions.Step
 	preview kube.Preview
+	// kind is what the difference has in common with those that need not be
+	// looked at besides.
+	kind string
+	// group is the position of that kind among those of the page.
+	group   int
 	applied kube.Applied
 	sentAt  time.Time
 	// sent: a request has gone out, which undo takes back.
@@ -90,11 +94,15 @@ type bulkPage struct {
 	stopped  string
 	undoing  bool
 
+	// letter is the request on its way.
+	letter *letter
+
 	// settled and wait are those of a step page.
 	settled bool
 	wait    int
-	// seen are the kinds of differences that have been on the screen.
-	seen map[string]bool
+	// gaze are the differences that have been looked at, one of each kind.
+	gaze  gaze
+	kinds []bulkKind
 
 	table   *ui.Table
 	pager   *ui.Pager
@@ -116,7 +124,8 @@ func (s *session) openBulk(b actions.Bulk) tea.Cmd {
 func (p *bulkPage) prepare() tea.Cmd {
 	p.turn++
 	p.stage, p.asked, p.queue, p.settled, p.stopping, p.stopped = bulkPreparing, 0, nil, false, false, ""
-	p.seen = make(map[string]bool)
+	p.gaze.forget()
+	p.kinds = nil
 	for i, it := range p.items {
 		switch {
 		case it.state == bulkDone, it.state == bulkWaiting:
@@ -141,6 +150,7 @@ func (p *bulkPage) lookOn() tea.Cmd {
 	}
 	if p.asked == 0 {
 		p.stage = bulkAsking
+		p.group()
 		if ready := p.in(bulkReady); len(ready) > 0 && p.current().state != bulkReady {
 			// What can be approved is what one wants to see.
 			p.choose(func() { p.table.Select(uidID(p.items[ready[0]].req.Volume.UID)) })
@@ -169,6 +179,7 @@ func (p *bulkPage) Update(msg tea.Msg) tea.Cmd {
 		}
 	case bulkAppliedMsg:
 		if msg.page == p && msg.turn == p.turn {
+			p.letter = nil
 			p.answered(p.items[msg.item], msg)
 			p.look()
 			cmd = p.sendNext()
@@ -176,6 +187,7 @@ func (p *bulkPage) Update(msg tea.Msg) tea.Cmd {
 	case snapshotMsg:
 		p.look()
 	case tickMsg:
+		p.glance()
 	default:
 		return nil
 	}
@@ -185,7 +197,7 @@ func (p *bulkPage) Update(msg tea.Msg) tea.Cmd {
 
 // found takes in a fresh look.
 func (it *bulkItem) found(l bulkLook) {
-	it.finding, it.preview = l.finding, l.preview
+	it.finding, it.preview, it.kind = l.finding, l.preview, diffKind(l.preview)
 	next := l.finding.next
 	switch why := l.finding.plan.Blocked(); {
 	case l.err != nil:
@@ -232,52 +244,10 @@ func (p *bulkPage) in(states ...bulkState) []int {
 	return found
 }
 
-// approve is the user's yes to all differences: after a pause, as on a step
-// page, and by typing how many there are.
-func (p *bulkPage) approve() tea.Cmd {
-	p.markSeen()
-	if !p.settled {
-		p.nav.Notify(ui.Notice, "the differences have only just appeared: look at them first")
-		return p.settleAgain()
-	}
-	ready := p.in(bulkReady)
-	if p.opts.DryRun {
-		for _, i := range ready {
-			p.items[i].note = "dry run only"
-		}
-		p.stage = bulkEnded
-		p.redraw()
-		return nil
-	}
-	turn, word := p.turn, strconv.Itoa(len(ready))
-	if slices.ContainsFunc(ready, func(i int) bool { return !p.items[i].preview.DryRun.Supported }) {
-		// What the server has not dry-run takes more than what it has.
-		word += " without dry run"
-	}
-	p.nav.Open(ui.NewPrompt(ui.PromptOptions{
-		Title:       "Type " + word + " to change " + count(len(ready), "volume"),
-		Text:        p.warnings(ready),
-		Placeholder: word,
-		Check: func(typed string) string {
-			if typed != word {
-				return "type " + word + " to go on, esc to go back"
-			}
-			return ""
-		},
-		Do: func(string) tea.Cmd {
-			if p.turn != turn || p.stage != bulkAsking {
-				p.nav.Notify(ui.Warn, "The differences changed meanwhile; look at them again.")
-				return nil
-			}
-			return p.run(ready)
-		},
-	}))
-	return nil
-}
-
 func (p *bulkPage) run(ready []int) tea.Cmd {
 	p.turn++
 	p.stage, p.queue = bulkRunning, ready
+	p.depart(p)
 	cmd := p.sendNext()
 	p.redraw()
 	return cmd
@@ -295,7 +265,7 @@ func (p *bulkPage) sendNext() tea.Cmd {
 	i := p.queue[0]
 	p.queue = p.queue[1:]
 	it := p.items[i]
-	it.state, it.sentAt = bulkApplying, p.now
+	it.state, it.sentAt, p.letter = bulkApplying, p.now, newLetter()
 	return p.applyOne(i)
 }
 

@@ -99,7 +99,7 @@ func (p *bulkPage) settledLater() tea.Cmd {
 // tied to the program's context once it has begun; main waits for it.
 func (p *bulkPage) applyOne(item int) tea.Cmd {
 	it := p.items[item]
-	turn, snap, cluster, b, parent := p.turn, p.snap, p.cluster, p.bulk, p.ctx
+	turn, snap, cluster, b, parent, sent := p.turn, p.snap, p.cluster, p.bulk, p.ctx, p.letter
 	a := approval{question: it.question, plan: it.finding.plan, step: it.step, preview: it.preview}
 	return func() tea.Msg {
 		msg := bulkAppliedMsg{page: p, turn: turn, item: item}
@@ -108,10 +108,12 @@ func (p *bulkPage) applyOne(item int) tea.Cmd {
 		cancel()
 		if err != nil {
 			msg.err = err
+			sent.end(err)
 			return msg
 		}
 		if fresh.DryRun.Supported != a.preview.DryRun.Supported || changedLines(fresh.Diff) != changedLines(a.preview.Diff) {
 			msg.changed = "not written: the difference is not the one that was approved any more"
+			sent.end(errStale)
 			return msg
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), writeTimeout)
@@ -129,6 +131,7 @@ func (p *bulkPage) applyOne(item int) tea.Cmd {
 			}
 			return nil
 		})
+		sent.end(msg.err)
 		if stale != "" {
 			msg.changed, msg.err = stale, nil
 		}

@@ -21,7 +21,8 @@ func (p *bulkPage) Bindings() []ui.Binding {
 	}
 	keys := []ui.Binding{
 		{Keys: []string{"enter"}, Title: apply, Help: "change all volumes that are ready, after typing how many", Group: "Bulk", Hint: p.settled && p.cannotApply() == "", Disabled: p.cannotApply, Do: p.approve},
-		{Keys: []string{"tab"}, Title: "next difference", Help: "go to the next difference that has not been looked at", Group: "Bulk", Hint: p.nothingUnseen() == "", Disabled: p.nothingUnseen, Do: p.showUnseen},
+		{Keys: []string{"tab"}, Title: "next difference", Help: "go to the next difference that was not looked at yet; those of all volumes can be", Group: "Bulk", Hint: p.nothingUnseen() == "", Disabled: p.nothingUnseen, Do: p.showUnseen},
+		{Keys: []string{"v", "space"}, Title: "read on", Help: "read on in the difference, then go to the next that was not looked at yet", Group: "Bulk", Disabled: p.nothingUnseen, Do: p.readUnseen},
 		{Keys: []string{"J"}, Title: "scroll", Help: "scroll the difference down", Group: "Bulk", Do: scroll(1)},
 		{Keys: []string{"K"}, Title: "scroll up", Help: "scroll the difference up", Group: "Bulk", Do: scroll(-1)},
 		{Keys: []string{"x"}, Title: "stop", Help: "send no further request", Group: "Bulk", Hint: p.stage == bulkRunning, Disabled: p.cannotStop, Do: p.stop},
@@ -56,14 +57,7 @@ func (p *bulkPage) cannotApply() string {
 	case len(p.in(bulkReady)) == 0:
 		return "there is nothing to change"
 	case len(p.unseen()) > 0:
-		return "not all differences have been on the screen: tab shows the next, J scrolls it"
-	}
-	return ""
-}
-
-func (p *bulkPage) nothingUnseen() string {
-	if p.stage != bulkAsking || len(p.unseen()) == 0 {
-		return "no difference is left to look at"
+		return "differences looked at: " + p.looked() + "; each has to be on the screen to its end for a second: v reads on and goes to the next"
 	}
 	return ""
 }

@@ -21,9 +21,9 @@ const bulkMost = 500
 func (s *session) openVolumeActions(v *kube.Volume) tea.Cmd {
 	marked := s.markedVolumes()
 	if len(marked) == 0 {
-		return s.openActions(v)
+		return s.openActions(v, s.protectVolumes())
 	}
-	s.nav.Open(ui.NewMenu("Actions on "+count(len(marked), "marked volume"), append(s.markedEntries(marked), s.protectShown()...)))
+	s.nav.Open(ui.NewMenu("Actions on "+count(len(marked), "marked volume"), append(s.markedEntries(marked), s.protectVolumes())))
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (s *session) markedEntries(marked []*kube.Volume) []ui.Entry {
 		return v.Object.Spec.ClaimRef != nil && (v.State.Phase == kube.Released || v.State.Phase == kube.Reserved)
 	})
 	return []ui.Entry{
-		s.bulkEntry("p", "Protect "+count(len(marked), "volume"), fmt.Sprintf("set policy Retain; %d of them have another one now", open),
+		s.bulkEntry("p", "Protect "+count(len(marked), "volume"), fmt.Sprintf("set policy Retain; %d of them %s another one now", open, verb(open, "has", "have")),
 			ifNone(open, "all of them are Retain already"), actions.Protect, marked),
 		s.bulkEntry("r", fmt.Sprintf("Reserve %d for their former claims", len(released)), "those that are Released",
 			ifNone(len(released), "none of them is Released"), actions.ReserveFormer, released),
@@ -68,17 +68,61 @@ func (s *session) markedEntries(marked []*kube.Volume) []ui.Entry {
 	}
 }
 
-// protectShown is the one action on all volumes that the table shows.
-func (s *session) protectShown() []ui.Entry {
-	open := volumesThat(s.volumes.rows, notRetain)
-	title := "Protect all shown"
-	if !s.volumes.query.empty() {
+// protectVolumes is the one action on all volumes that their table shows.
+func (s *session) protectVolumes() ui.Entry {
+	return s.protectShown(s.volumes.query, s.volumes.rows, "of "+count(len(s.volumes.rows), "volume"))
+}
+
+// protectClaims is the same for the volumes of the claims that their table
+// shows. One that another claim holds is not shown with it.
+func (s *session) protectClaims() ui.Entry {
+	var volumes []*kube.Volume
+	for _, c := range s.claims.rows {
+		if v := s.volumeOf(c); v != nil && owns(c, v) {
+			volumes = append(volumes, v)
+		}
+	}
+	return s.protectShown(s.claims.query, volumes, fmt.Sprintf("of %s of %s", count(len(volumes), "volume"), count(len(s.claims.rows), "claim")))
+}
+
+// protectAtRisk is the same for the volumes that the shown risks are about, each
+// of them once.
+func (s *session) protectAtRisk() ui.Entry {
+	seen := make(map[string]bool)
+	var volumes []*kube.Volume
+	for _, r := range s.dangers.rows {
+		v := s.volumeAtRisk(r)
+		if v == nil || seen[v.Object.Name] {
+			continue
+		}
+		if c := s.claimNamed(r.Object.Namespace, r.Object.Name); r.Object.Kind == actions.ClaimKind && (c == nil || !owns(c, v)) {
+			continue
+		}
+		seen[v.Object.Name] = true
+		volumes = append(volumes, v)
+	}
+	return s.protectShown(s.dangers.query, volumes, "of "+count(len(volumes), "volume"))
+}
+
+// owns says that a volume is a claim's: they name each other, by uid as soon
+// as there is one.
+func owns(c *kube.Claim, v *kube.Volume) bool {
+	ref := v.Object.Spec.ClaimRef
+	return ref != nil && claimOf(v.Object) == c.Object.Namespace+"/"+c.Object.Name && (ref.UID == "" || ref.UID == c.Object.UID)
+}
+
+// protectShown is the one action on all that a table shows: on no other
+// volumes than those.
+func (s *session) protectShown(q query, shown []*kube.Volume, of string) ui.Entry {
+	open := volumesThat(shown, notRetain)
+	title, why := "Protect all shown", "all of them are Retain already"
+	if !q.empty() {
 		title = "Protect all that match the filter"
 	}
-	return []ui.Entry{
-		s.bulkEntry("P", title, fmt.Sprintf("set policy Retain on %d of %s", len(open), count(len(s.volumes.rows), "volume")),
-			ifNone(len(open), "all of them are Retain already"), actions.Protect, open),
+	if len(shown) == 0 {
+		why = "none that is shown has a volume of its own"
 	}
+	return s.bulkEntry("P", title, fmt.Sprintf("set policy Retain on %d %s", len(open), of), ifNone(len(open), why), actions.Protect, open)
 }
 
 func ifNone(n int, why string) string {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
 	"github.com/claimref/claimref/ui"
@@ -62,7 +60,7 @@ func (p *bulkPage) Render(t *ui.Theme, w, h int) string {
 	list := min(len(p.items)+1, (h-2)/2)
 	rule := strings.Repeat(p.glyph("─", "-"), w)
 	return strings.Join([]string{
-		ui.Pad(ui.Cut(t.Spans([]ui.Span{{Text: " " + p.words().title, Role: ui.Strong}}), w), w),
+		ui.Pad(ui.Cut(t.Spans(p.headline()), w), w),
 		p.table.Render(t, w, list),
 		t.Spans([]ui.Span{{Text: rule, Role: ui.Dim}}),
 		p.pager.Render(t, w, h-2-list),
@@ -73,6 +71,7 @@ func bulkColumns() []ui.Column {
 	return []ui.Column{
 		{Title: "VOLUME", Min: 18, Max: 44, Middle: true},
 		{Title: "STATE", Min: 10},
+		{Title: "DIFF"},
 		{Title: "CHECKS", Priority: 1},
 		{Title: "WHY", Min: 10, Grow: true},
 	}
@@ -86,7 +85,7 @@ func (r bulkRows) ID(i int) string { return uidID(r.p.items[i].req.Volume.UID) }
 
 func (r bulkRows) Cells(i int) []ui.Cell {
 	it := r.p.items[i]
-	return []ui.Cell{{{Text: it.req.Volume.Name}}, r.p.stateCell(it), r.p.checksCell(it), plain(it.why())}
+	return []ui.Cell{{{Text: it.req.Volume.Name}}, r.p.stateCell(it), r.p.kindCell(it), r.p.checksCell(it), plain(it.why())}
 }
 
 // stateCell is a glyph, a word and a role, always the same three together.
@@ -96,7 +95,7 @@ func (p *bulkPage) stateCell(it *bulkItem) ui.Cell {
 	}
 	switch it.state {
 	case bulkReady:
-		return mark("·", ".", "later", ui.Dim)
+		return mark("·", ".", "to do", ui.Dim)
 	case bulkAlready:
 		return mark("–", "-", "already so", ui.Dim)
 	case bulkBlocked:
@@ -108,7 +107,7 @@ func (p *bulkPage) stateCell(it *bulkItem) ui.Cell {
 	case bulkWaiting:
 		return mark("▶", ">", "accepted", ui.Accent)
 	case bulkDone:
-		return mark("✓", "v", "done", ui.Good)
+		return mark(p.tick(), p.tick(), "done", ui.Good)
 	case bulkSkipped:
 		return mark("!", "!", "skipped", ui.Warn)
 	case bulkUntried:
@@ -178,6 +177,9 @@ func (p *bulkPage) redraw() {
 	lines = append(lines, p.bulkChecks(it, func(s actions.Severity) bool { return s != actions.Pass })...)
 	if it.hasDiff() {
 		lines = append(lines, p.dryRunOf(it))
+		if kind := p.kindLine(it); kind != nil {
+			lines = append(lines, kind)
+		}
 		lines = append(lines, p.diffBody(it.preview.Diff)...)
 		p.diffEnd = len(lines) - 1
 	}
@@ -223,31 +225,8 @@ func (p *bulkPage) dryRunOf(it *bulkItem) ui.Line {
 	return ui.Line{object, {Text: "   NOT dry-run by the server: " + it.preview.DryRun.Reason + ". Computed here, may differ", Role: ui.Bad}}
 }
 
-// markSeen notes that the difference on the screen has been there to its end.
-func (p *bulkPage) markSeen() {
-	if it := p.current(); it != nil && p.stage == bulkAsking && it.state == bulkReady && p.pager.Read(p.diffEnd) {
-		p.seen[diffKind(it.preview)] = true
-	}
-}
-
-// unseen are the volumes that stand for differences not looked at yet, one for
-// each kind.
-func (p *bulkPage) unseen() []int {
-	p.markSeen()
-	var found []int
-	kinds := map[string]bool{}
-	for _, i := range p.in(bulkReady) {
-		if kind := diffKind(p.items[i].preview); !p.seen[kind] && !kinds[kind] {
-			kinds[kind] = true
-			found = append(found, i)
-		}
-	}
-	return found
-}
-
 // choose moves the bar, and shows the volume that it is on from the start.
 func (p *bulkPage) choose(move func()) {
-	p.markSeen()
 	before := p.table.Index()
 	move()
 	if p.table.Index() == before {
@@ -261,53 +240,7 @@ func (p *bulkPage) choose(move func()) {
 func (p *bulkPage) fromTheStart() {
 	p.pager.Top()
 	p.pager.Unread()
-}
-
-// showUnseen goes to the next difference that has not been looked at.
-func (p *bulkPage) showUnseen() tea.Cmd {
-	unseen := p.unseen()
-	if len(unseen) == 0 {
-		return nil
-	}
-	at := slices.IndexFunc(unseen, func(i int) bool { return i > p.table.Index() })
-	next := unseen[max(at, 0)]
-	p.choose(func() { p.table.Select(uidID(p.items[next].req.Volume.UID)) })
-	return nil
-}
-
-// warnings are what must be said before the number is typed, each once.
-func (p *bulkPage) warnings(ready []int) []ui.Span {
-	times := map[string]int{}
-	var texts []string
-	say := func(text string) {
-		if times[text]++; times[text] == 1 {
-			texts = append(texts, text)
-		}
-	}
-	// First what the word is longer for.
-	for _, i := range ready {
-		if d := p.items[i].preview.DryRun; !d.Supported {
-			say("The server could not dry-run this: " + d.Reason + ". What is shown was computed here and may differ from what happens")
-		}
-	}
-	for _, i := range ready {
-		it := p.items[i]
-		for _, c := range it.finding.plan.Checks {
-			if c.Severity == actions.Warn {
-				say(c.Text)
-			}
-		}
-	}
-	const most = 6
-	spans := []ui.Span{{Text: "Each is looked at once more and then changed, one after the other. One that has changed meanwhile is left out. "}}
-	for i, text := range texts {
-		if i == most {
-			spans = append(spans, ui.Span{Text: fmt.Sprintf("And %s more; see each volume. ", count(len(texts)-most, "warning")), Role: ui.Warn})
-			break
-		}
-		spans = append(spans, ui.Span{Text: sentence(text) + " ", Role: ui.Warn})
-	}
-	return spans
+	p.gaze.moved()
 }
 
 // Story implements ui.Page: how many stand where.
@@ -332,12 +265,8 @@ func (p *bulkPage) askingStory() []ui.Span {
 	} else {
 		spans = append(spans, ui.Span{Text: "Nothing of this is written yet. "})
 	}
-	if n := len(p.unseen()); n > 0 {
-		what := "1 kind of difference has"
-		if n > 1 {
-			what = fmt.Sprintf("%d kinds of differences have", n)
-		}
-		spans = append(spans, ui.Span{Text: what + " not been looked at: ", Role: ui.Notice}, ui.Span{Text: "tab", Role: ui.Key}, ui.Span{Text: " shows the next, J scrolls it.", Role: ui.Dim})
+	if len(p.unseen()) > 0 {
+		spans = append(spans, ui.Span{Text: "v", Role: ui.Key}, ui.Span{Text: " or ", Role: ui.Dim}, ui.Span{Text: "space", Role: ui.Key}, ui.Span{Text: " shows what was not looked at.", Role: ui.Dim})
 	}
 	return spans
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 	"github.com/claimref/claimref/ui"
 )
 
@@ -24,7 +25,10 @@ func claimsKind() kind[*kube.Claim] {
 		ref:       claimRef,
 		unjudged:  (*session).claimUnjudged,
 	}
-	k.risk = func(s *session, c *kube.Claim, test func(string) bool) bool { return hasRisk(s, k, c, test) }
+	k.risk = func(s *session, c *kube.Claim, found []*explain.Risk, test func(string) bool) bool {
+		return hasRisk(s, k, c, found, test)
+	}
+	k.found = func(s *session, all []*kube.Claim, each func(int, []*explain.Risk)) { s.risks.EachClaim(all, each) }
 	k.columns = func(s *session) []column[*kube.Claim] { return claimColumns(s, riskColumn(s, k)) }
 	return k
 }
@@ -74,7 +78,7 @@ func claimColumns(s *session, risk column[*kube.Claim]) []column[*kube.Claim] {
 			compare: by(func(c claim) string { return c.Object.Name }),
 		},
 		{
-			Column:  ui.Column{Title: "PHASE", Max: 26},
+			Column:  phaseColumn(),
 			cell:    func(c claim) ui.Cell { return s.phaseCell(c.State) },
 			compare: func(a, b claim) int { return cmp.Compare(phaseRank(a.State.Phase), phaseRank(b.State.Phase)) },
 		},
@@ -85,37 +89,37 @@ func claimColumns(s *session, risk column[*kube.Claim]) []column[*kube.Claim] {
 			compare: by(func(c claim) string { return c.Object.Spec.VolumeName }),
 		},
 		{
-			Column:  ui.Column{Title: "REQUEST", Align: ui.Right, Priority: 4},
+			Column:  ui.Column{Title: "REQUEST", Align: ui.Right, Usual: 7, Priority: 6},
 			cell:    func(c claim) ui.Cell { return plain(storage(c.Object.Spec.Resources.Requests)) },
 			compare: func(a, b claim) int { return cmp.Compare(a.Request, b.Request) },
 		},
 		{
-			Column:  ui.Column{Title: "CAPACITY", Align: ui.Right, Priority: 2},
+			Column:  ui.Column{Title: "CAPACITY", Align: ui.Right, Usual: 8, Priority: 2},
 			cell:    func(c claim) ui.Cell { return plain(storage(c.Object.Status.Capacity)) },
 			compare: func(a, b claim) int { return cmp.Compare(a.Capacity, b.Capacity) },
 		},
 		{
-			Column:  ui.Column{Title: "MODES", Priority: 2},
+			Column:  ui.Column{Title: "MODES", Usual: 8, Priority: 2},
 			cell:    s.claimModesCell,
 			compare: by(func(c claim) string { return modes(c.Object.Spec.AccessModes) }),
 		},
 		{
-			Column:  ui.Column{Title: "CLASS", Min: 8, Max: 24, Priority: 3},
+			Column:  ui.Column{Title: "CLASS", Min: 8, Max: 24, Tail: true, Priority: 3},
 			cell:    s.claimClassCell,
 			compare: by(func(c claim) string { return c.Class.Name }),
 		},
 		{
-			Column:  ui.Column{Title: "USED BY", Min: 10, Max: 28, Priority: 5},
+			Column:  ui.Column{Title: "USED BY", Min: 10, Max: 28, Tail: true, Priority: 5},
 			cell:    func(c claim) ui.Cell { return usedBy(c.Users, c.UsersKnown) },
 			compare: func(a, b claim) int { return compareUsers(a.Users, b.Users) },
 		},
 		{
-			Column:  ui.Column{Title: "AGE", Align: ui.Right, Priority: 6},
+			Column:  ui.Column{Title: "AGE", Align: ui.Right, Usual: 5, Priority: 7},
 			cell:    func(c claim) ui.Cell { return dim(age(c.Object.CreationTimestamp, s.now)) },
 			compare: func(a, b claim) int { return b.Object.CreationTimestamp.Compare(a.Object.CreationTimestamp.Time) },
 		},
 		{
-			wide: true, Column: ui.Column{Title: "VOLUME MODE", Priority: 2},
+			wide: true, Column: ui.Column{Title: "VOLUME MODE", Usual: 11, Priority: 2},
 			cell:    func(c claim) ui.Cell { return plain(volumeMode(c.Object.Spec.VolumeMode)) },
 			compare: by(func(c claim) string { return volumeMode(c.Object.Spec.VolumeMode) }),
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 	"github.com/claimref/claimref/ui"
 )
 
@@ -26,7 +27,14 @@ func classesKind() kind[*kube.Class] {
 		ref:      classRef,
 		unjudged: func(*session, *kube.Class) string { return "" },
 	}
-	k.risk = func(s *session, c *kube.Class, test func(string) bool) bool { return hasRisk(s, k, c, test) }
+	k.risk = func(s *session, c *kube.Class, found []*explain.Risk, test func(string) bool) bool {
+		return hasRisk(s, k, c, found, test)
+	}
+	k.found = func(s *session, all []*kube.Class, each func(int, []*explain.Risk)) {
+		for i, c := range all {
+			each(i, s.risksOf(k.ref(c)))
+		}
+	}
 	k.columns = func(s *session) []column[*kube.Class] { return classColumns(s, riskColumn(s, k)) }
 	return k
 }
@@ -88,23 +96,23 @@ func classColumns(s *session, risk column[*kube.Class]) []column[*kube.Class] {
 	}
 	return []column[class]{
 		{
-			Column:  ui.Column{Title: "NAME", Min: 28, Max: 40, Middle: true, Grow: true},
+			Column:  ui.Column{Title: "NAME", Min: 24, Max: 40, Middle: true, Tail: true, Grow: true},
 			cell:    s.classNameCell,
 			compare: by(func(c class) string { return c.Object.Name }),
 		},
 		risk,
 		{
-			Column:  ui.Column{Title: "PROVISIONER", Min: 14, Max: 44, Middle: true, Priority: 1},
+			Column:  ui.Column{Title: "PROVISIONER", Min: 12, Max: 44, Middle: true, Priority: 1},
 			cell:    func(c class) ui.Cell { return plain(c.Object.Provisioner) },
 			compare: by(func(c class) string { return c.Object.Provisioner }),
 		},
 		{
-			Column:  ui.Column{Title: "POLICY", Priority: 2},
+			Column:  ui.Column{Title: "POLICY", Usual: 6, Priority: 2},
 			cell:    func(c class) ui.Cell { return policyCell(classPolicy(c.Object)) },
 			compare: by(func(c class) string { return string(classPolicy(c.Object)) }),
 		},
 		{
-			Column:  ui.Column{Title: "BINDING", Priority: 3},
+			Column:  ui.Column{Title: "BINDING", Usual: 20, Priority: 3},
 			cell:    func(c class) ui.Cell { return plain(string(bindingMode(c.Object))) },
 			compare: by(func(c class) string { return string(bindingMode(c.Object)) }),
 		},
@@ -114,17 +122,17 @@ func classColumns(s *session, risk column[*kube.Class]) []column[*kube.Class] {
 			compare: by(func(c class) string { return expansion(c.Object) }),
 		},
 		{
-			Column:  ui.Column{Title: "SIZE", Align: ui.Right, Priority: 2},
+			Column:  ui.Column{Title: "SIZE", Align: ui.Right, Usual: 6, Priority: 2},
 			cell:    func(c class) ui.Cell { return s.sizeCell(total(c)) },
 			compare: func(a, b class) int { return cmp.Compare(total(a).Bytes, total(b).Bytes) },
 		},
 		{
-			Column:  ui.Column{Title: "VOLUMES", Min: 18, Max: 60, Priority: 1},
+			Column:  ui.Column{Title: "VOLUMES", Min: 14, Max: 60, Whole: true, Better: 24, BetterThan: 2, Priority: 1},
 			cell:    s.classVolumesCell,
 			compare: func(a, b class) int { return cmp.Compare(total(a).Count, total(b).Count) },
 		},
 		{
-			Column:  ui.Column{Title: "AGE", Align: ui.Right, Priority: 6},
+			Column:  ui.Column{Title: "AGE", Align: ui.Right, Usual: 5, Priority: 6},
 			cell:    func(c class) ui.Cell { return dim(age(c.Object.CreationTimestamp, s.now)) },
 			compare: func(a, b class) int { return b.Object.CreationTimestamp.Compare(a.Object.CreationTimestamp.Time) },
 		},

@@ -43,8 +43,10 @@ type Cluster interface {
 	// this machine tell it, the oldest first. What could be read comes with the
 	// error for what could not.
 	History(ctx context.Context, ref actions.Ref) ([]kube.Record, error)
-	// SaveReport keeps a report in the folder of an operation.
+	// SaveReport keeps a report in the folder of an operation, Report reads it;
+	// empty when there is none.
 	SaveReport(ctx context.Context, folder, text string) error
+	Report(ctx context.Context, folder string) (string, error)
 }
 
 // Operation is one operation while it is carried out. *kube.Operation is
@@ -62,6 +64,9 @@ type Operation interface {
 	// operation over, and by which it walks the other way.
 	TakeOver(at kube.Standing) migration.Step
 	Turn(at kube.Standing, to migration.Direction) migration.Step
+	// Leave is the step after which it goes on without a workload of
+	// Standing.Leavable; false when the workload is none of those.
+	Leave(at kube.Standing, ref actions.Ref) (migration.Step, bool)
 	// Resume lets it do once more what was changed back, now that the user has
 	// seen why it halted.
 	Resume()

@@ -150,7 +150,7 @@ func (s *session) settledLater(p *stepPage) tea.Cmd {
 // It is not tied to the program's context: a write that is on its way when
 // the user quits is waited for by main, not torn down.
 func (s *session) apply(p *stepPage, a approval) tea.Cmd {
-	turn, snap := p.turn, s.snap
+	turn, snap, sent := p.turn, s.snap, p.letter
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), writeTimeout)
 		defer cancel()
@@ -165,6 +165,7 @@ func (s *session) apply(p *stepPage, a approval) tea.Cmd {
 			}
 			return err
 		})
+		sent.end(err)
 		if stale != nil {
 			err = nil
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // risksKind is the table of the risks of all objects, the worst first.
-func risksKind(s *session) kind[*explain.Risk] {
+func risksKind() kind[*explain.Risk] {
 	return kind[*explain.Risk]{
 		title:   "Risks",
 		columns: riskColumns,
@@ -27,37 +27,28 @@ func risksKind(s *session) kind[*explain.Risk] {
 		},
 		id:        func(r *explain.Risk) string { return string(r.ID) + " " + refID(r.Object) },
 		name:      func(r *explain.Risk) string { return refName(r.Object) },
-		namespace: s.riskNamespace,
+		namespace: (*explain.Risk).Namespace,
 		values:    riskValues,
-		risk:      func(_ *session, r *explain.Risk, test func(string) bool) bool { return isRisk(r, test) },
-		story:     (*session).riskStory,
-		keys:      riskKeys,
-		ref:       func(r *explain.Risk) actions.Ref { return r.Object },
-		sum:       (*session).sumRisks,
-		none:      (*session).noRisks,
+		risk: func(_ *session, r *explain.Risk, _ []*explain.Risk, test func(string) bool) bool {
+			return isRisk(r, test)
+		},
+		story: (*session).riskStory,
+		keys:  riskKeys,
+		ref:   func(r *explain.Risk) actions.Ref { return r.Object },
+		sum:   (*session).sumRisks,
+		none:  (*session).noRisks,
 	}
 }
 
 // refID is an object in a text that no other object has.
 func refID(r actions.Ref) string { return string(r.Kind) + " " + r.Namespace + "/" + r.Name }
 
-// riskNamespace is that of the claim; a volume counts to the one of the claim
-// it names, as in the table of volumes.
-func (s *session) riskNamespace(r *explain.Risk) string {
-	if r.Object.Kind != actions.VolumeKind {
-		return r.Object.Namespace
-	}
-	if v := s.volumeNamed(r.Object.Name); v != nil {
-		return volumeNamespace(v)
-	}
-	return ""
-}
-
 func riskValues(r *explain.Risk) has {
 	return func(key string, test func(string) bool) bool {
 		switch key {
 		case "":
-			return test(refText(r.Object)) || test(string(r.ID)) || test(r.Severity.String()) || test(r.Text) || test(r.Remedy)
+			// A word has no space in it: it is in one of the two, or in none.
+			return test(kindWord(r.Object.Kind)) || test(refName(r.Object)) || test(string(r.ID)) || test(r.Severity.String()) || test(r.Text) || test(r.Remedy)
 		case "ns":
 			return test(r.Object.Namespace)
 		case "class":
@@ -121,7 +112,7 @@ func riskColumns(s *session) []column[*explain.Risk] {
 			compare: by(func(r risk) string { return r.Text }),
 		},
 		{
-			Column: ui.Column{Title: "SINCE", Align: ui.Right, Priority: 2},
+			Column: ui.Column{Title: "SINCE", Align: ui.Right, Usual: 5, Priority: 2},
 			cell: func(r risk) ui.Cell {
 				if r.Since.IsZero() {
 					return plain(none)
@@ -131,7 +122,7 @@ func riskColumns(s *session) []column[*explain.Risk] {
 			compare: func(a, b risk) int { return b.Since.Compare(a.Since) },
 		},
 		{
-			Column: ui.Column{Title: "CURE", Priority: 1},
+			Column: ui.Column{Title: "CURE", Usual: 9, Priority: 1},
 			cell: func(r risk) ui.Cell {
 				if _, word := cureOf(r); word != "" {
 					return ui.Cell{{Text: "a ", Role: ui.Key}, {Text: word}}
@@ -220,6 +211,10 @@ func riskKeys(p *listPage[*explain.Risk]) []ui.Binding {
 		{
 			Keys: []string{"a"}, Title: "cure", Help: "the guided action that does something about it", Group: "Actions", Hint: true,
 			Disabled: p.unless(p.noCure), Do: p.with(p.cure),
+		},
+		{
+			Keys: []string{"P"}, Title: "protect shown", Help: "set policy Retain on the volumes of all risks shown", Group: "Actions",
+			Disabled: func() string { return p.protectAtRisk().Disabled }, Do: func() tea.Cmd { return p.protectAtRisk().Do() },
 		},
 		p.forSelected("enter", "to the object", "jump to what is at risk", "Jump", true, func(r *explain.Risk) tea.Cmd { return p.jumpTo(r.Object, here(r)) }),
 		p.forSelected("e", "explain", "details of what is at risk: why, and what can be done", "Table", true, func(r *explain.Risk) tea.Cmd { return p.openRef(r.Object) }),

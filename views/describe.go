@@ -213,8 +213,8 @@ func (s *session) openClaim(c *kube.Claim, yaml bool) tea.Cmd {
 			return ""
 		}
 		return []ui.Binding{
-			{Keys: []string{"a"}, Title: "actions", Help: "guided actions on its volume", Group: "Actions", Hint: true, Disabled: none, Do: func() tea.Cmd { return p.openActions(volume()) }},
-			{Keys: []string{"p"}, Title: "policy", Help: "set its volume's reclaim policy", Group: "Actions", Disabled: none, Do: func() tea.Cmd { return p.openPolicy(volume()) }},
+			{Keys: []string{"a"}, Title: "actions", Help: "guided actions on its volume", Group: "Actions", Hint: true, Disabled: none, Do: func() tea.Cmd { return p.openClaimActions(find()) }},
+			{Keys: []string{"p"}, Title: "policy", Help: "set its volume's reclaim policy", Group: "Actions", Disabled: none, Do: func() tea.Cmd { return p.openClaimPolicy(find()) }},
 		}
 	}
 	return s.openDetails(actions.Ref{Kind: actions.ClaimKind, Namespace: ns, Name: name, UID: uid}, yaml, describe, keys)

@@ -231,7 +231,7 @@ func (p *detailsPage) candidateList(e explain.Explanation) factList {
 		mark := ui.Span{Text: p.glyph("✕ ", "x "), Role: ui.Dim}
 		text := ui.Span{Text: c.Text()}
 		if c.Fits() {
-			mark, text.Role = ui.Span{Text: p.glyph("✓ ", "+ "), Role: ui.Good}, ui.Good
+			mark, text.Role = ui.Span{Text: p.tick() + " ", Role: ui.Good}, ui.Good
 		}
 		line := ui.Line{{Text: "  "}, mark, {Text: ui.Pad(ui.CutMiddle(ui.Clean(c.Volume.Name), wide), wide+2), Role: ui.Strong}, text}
 		if len(c.Notes) > 0 {

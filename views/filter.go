@@ -17,6 +17,8 @@ type term struct {
 	key   string
 	value string
 	not   bool
+	// test is passes, made once for all rows.
+	test func(string) bool
 }
 
 // termKeys are the keys that a filter knows. Anything else before a colon is
@@ -39,6 +41,7 @@ func parseQuery(text string) query {
 		}
 		// "risk:" alone asks for any risk.
 		if t.value != "" || t.key == riskKey {
+			t.test = t.passes
 			q.terms = append(q.terms, t)
 		}
 	}
@@ -59,8 +62,8 @@ type has func(key string, test func(value string) bool) bool
 
 // matches says whether a record passes.
 func (q query) matches(h has) bool {
-	for _, t := range q.terms {
-		if h(t.key, t.passes) == t.not {
+	for i := range q.terms {
+		if t := &q.terms[i]; h(t.key, t.test) == t.not {
 			return false
 		}
 	}
@@ -91,8 +94,14 @@ func containsFold(s, lower string) bool {
 	if len(lower) == 0 {
 		return true
 	}
+	first := lower[0]
+	// The two cases of a letter differ in one bit; all else is itself.
+	fold := byte(0)
+	if 'a' <= first && first <= 'z' {
+		fold = 'a' - 'A'
+	}
 	for i := 0; i+len(lower) <= len(s); i++ {
-		if lowerASCII(s[i]) == lower[0] && equalFoldASCII(s[i:i+len(lower)], lower) {
+		if s[i]|fold == first && equalFoldASCII(s[i:i+len(lower)], lower) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,32 @@ func TestContainsFold(t *testing.T) {
 		part := strings.ToLower(rapid.StringMatching(`[a-cA-C\-é]{0,3}`).Draw(t, "part"))
 		if got, want := containsFold(s, part), strings.Contains(strings.ToLower(s), part); got != want {
 			t.Fatalf("containsFold(%q, %q) is %v, want %v", s, part, got, want)
+		}
+	})
+}
+
+// TestRanked: rows that are counted into their places stand where a stable sort
+// puts them.
+func TestRanked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := rapid.SliceOf(rapid.IntRange(-5999, 0)).Draw(t, "ranks")
+		if rapid.Bool().Draw(t, "close") {
+			ranks = rapid.SliceOf(rapid.IntRange(-3, 0)).Draw(t, "close ranks")
+		}
+		desc := rapid.Bool().Draw(t, "desc")
+		rows := make([]int, len(ranks))
+		for i := range rows {
+			rows[i] = i
+		}
+		want := slices.Clone(rows)
+		slices.SortStableFunc(want, func(a, b int) int {
+			if desc {
+				return cmp.Compare(ranks[b], ranks[a])
+			}
+			return cmp.Compare(ranks[a], ranks[b])
+		})
+		if got := ranked(rows, ranks, desc); !slices.Equal(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
 		}
 	})
 }

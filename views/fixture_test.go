@@ -184,6 +184,7 @@ type fakeCluster struct {
 	resumed    []migration.Found
 	backups    []kube.Backup
 	backupsErr error
+	reports    map[string]string
 	report     string
 }
 
@@ -270,6 +271,10 @@ func (f *fakeCluster) History(context.Context, actions.Ref) ([]kube.Record, erro
 func (f *fakeCluster) SaveReport(_ context.Context, _, text string) error {
 	f.report = text
 	return nil
+}
+
+func (f *fakeCluster) Report(_ context.Context, folder string) (string, error) {
+	return f.reports[folder], nil
 }
 
 // rig drives the program's model without a program: messages in, commands run

@@ -159,3 +159,11 @@ func count(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
+
+// verb is the verb of what was counted: "1 check forbids", "2 checks forbid".
+func verb(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}

@@ -92,12 +92,12 @@ func claimKeys(p *listPage[*kube.Claim]) []ui.Binding {
 		{
 			Keys: []string{"a"}, Title: "actions", Help: "guided actions on its volume", Group: "Actions", Hint: true,
 			Disabled: p.unless(noVolume),
-			Do:       p.with(func(c *kube.Claim) tea.Cmd { return p.openActions(volume(c)) }),
+			Do:       p.with(func(c *kube.Claim) tea.Cmd { return p.openClaimActions(c, p.protectClaims()) }),
 		},
 		{
 			Keys: []string{"p"}, Title: "policy", Help: "set its volume's reclaim policy", Group: "Actions",
 			Disabled: p.unless(noVolume),
-			Do:       p.with(func(c *kube.Claim) tea.Cmd { return p.openPolicy(volume(c)) }),
+			Do:       p.with(p.openClaimPolicy),
 		},
 		p.forSelected("enter", "details", "all about it: story, users, events, YAML", "Table", true, func(c *kube.Claim) tea.Cmd { return p.openClaim(c, false) }),
 		p.forSelected("y", "YAML", "the object as YAML", "Table", false, func(c *kube.Claim) tea.Cmd { return p.openClaim(c, true) }),
@@ -284,6 +284,9 @@ func (s *session) setNamespace(ns string) {
 		s.cluster.SetScope(ns)
 	}
 	s.refresh()
+	s.volumes.pickFirst()
+	s.claims.pickFirst()
+	s.dangers.pickFirst()
 }
 
 // namespaces lists the namespaces that claims live in or volumes name.

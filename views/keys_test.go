@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,10 +69,88 @@ func keyTables(t *testing.T) string {
 	section("Classes, besides", own(classKeys(r.app.classes), tables))
 	section("Risks, besides", own(riskKeys(r.app.dangers), tables))
 	section("One step of an action", step.Bindings())
+	for _, p := range otherPages(t) {
+		section(p.title, own(generic(p.page.Bindings()), slices.Concat(tables, step.Bindings())))
+	}
 	w := review(t)
 	section("What is checked before an operation, besides", own(w.checks.Bindings(), step.Bindings()))
 	section("The steps of an operation, besides", own(w.walk.Bindings(), step.Bindings()))
 	return b.String()
+}
+
+// generic puts one key in the place of those that are numbers, which do what is
+// offered for the object at hand.
+func generic(bindings []ui.Binding) []ui.Binding {
+	isNumber := func(b ui.Binding) bool { return len(b.Keys[0]) == 1 && b.Keys[0] >= "1" && b.Keys[0] <= "9" }
+	first := slices.IndexFunc(bindings, isNumber)
+	if first < 0 {
+		return bindings
+	}
+	rest := slices.DeleteFunc(slices.Clone(bindings[first:]), isNumber)
+	return slices.Concat(bindings[:first], []ui.Binding{{Keys: []string{"1", "2"}, Help: "and so on: what is offered under that number"}}, rest)
+}
+
+// namedPage is a page, and what its keys are called in the README.
+type namedPage struct {
+	title string
+	page  ui.Page
+	rig   *rig
+}
+
+// otherPages opens the pages that are neither tables nor parts of an operation.
+func otherPages(t *testing.T) []namedPage {
+	t.Helper()
+	open := func(keys ...string) (*rig, ui.Page) {
+		r := newRig(t, shop())
+		r.onReleased()
+		r.cluster.object = shop().Volumes[0]
+		seen := &pageSpy{Nav: r.app.nav}
+		r.app.nav = seen
+		r.press(keys...)
+		return r, seen.page
+	}
+	details, detailsPage := open("enter")
+	tree, treePage := open("t")
+	timeline, timelinePage := open("T")
+	bulk := marked(t, store(), 2)
+	bulk.press("p")
+	return []namedPage{
+		{"Many volumes at once, besides", bulk.bulk, bulk},
+		{"Details, besides", detailsPage, details},
+		{"What it has to do with, besides", treePage, tree},
+		{"What happened, besides", timelinePage, timeline},
+	}
+}
+
+// pageSpy sees which page is opened.
+type pageSpy struct {
+	ui.Nav
+	page ui.Page
+}
+
+func (n *pageSpy) Push(p ui.Page) {
+	n.page = p
+	n.Nav.Push(p)
+}
+
+// TestHelpOfPages: the help of a page names all its keys.
+func TestHelpOfPages(t *testing.T) {
+	for _, p := range otherPages(t) {
+		p.rig.resize(240, 120)
+		p.rig.press("?")
+		flat := strings.Join(strings.Fields(p.rig.screen()), " ")
+		if len(p.page.Bindings()) < 5 {
+			t.Errorf("%s has %d keys", p.title, len(p.page.Bindings()))
+		}
+		for _, b := range p.page.Bindings() {
+			// What follows may be on the next line, or further keys.
+			words := strings.Fields(b.Help)
+			named := regexp.MustCompile(`[ │]` + regexp.QuoteMeta(b.Keys[0]) + `[ ,][^│]{0,20}\b` + regexp.QuoteMeta(strings.Join(words[:min(len(words), 3)], " ")))
+			if !named.MatchString(flat) {
+				t.Errorf("%s: the help lacks %v %s\n%s", p.title, b.Keys, b.Help, p.rig.screen())
+			}
+		}
+	}
 }
 
 // own leaves out the bindings that another page has, too.

@@ -21,9 +21,8 @@ type column[T any] struct {
 	wide    bool
 	cell    func(T) ui.Cell
 	compare func(a, b T) int
-	// rank, if set, sorts in the same order as compare by a number that is
-	// found once for each row.
-	rank func(T) int
+	// ranked columns sort by the rows' risks, which are found once for all.
+	ranked bool
 }
 
 // kind is what a list needs to know of its records. All but keys is pure.
@@ -42,8 +41,10 @@ type kind[T any] struct {
 	namespace func(T) string
 	// values answers the filter's questions.
 	values func(T) has
-	// risk answers those about risks.
-	risk func(s *session, r T, test func(string) bool) bool
+	// risk answers those about risks, found being the record's.
+	risk func(s *session, r T, found []*explain.Risk, test func(string) bool) bool
+	// found hands over the risks of records that are in the snapshot's order.
+	found func(s *session, all []T, each func(i int, found []*explain.Risk))
 	// unjudged says what has to be seen to tell that a record without a known
 	// risk has none; nothing if all of it is.
 	unjudged func(*session, T) string
@@ -81,6 +82,11 @@ type listPage[T any] struct {
 	counted countKey
 	summed  []ui.Span
 
+	// last is what was selected, made anew the ID of what has its name now.
+	last     T
+	hasLast  bool
+	madeAnew string
+
 	query     query
 	typing    bool
 	wide      bool
@@ -91,6 +97,7 @@ type listPage[T any] struct {
 	madeFor   string
 	madeQuery string
 	madeRisks *explain.Risks
+	judgement judgement
 }
 
 func newListPage[T any](s *session, k kind[T]) *listPage[T] {
@@ -128,6 +135,9 @@ func (p *listPage[T]) Update(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
 	case snapshotMsg, risksMsg, tickMsg:
 		p.refresh()
+		if id, ok := p.table.Selected(); ok && id != p.madeAnew {
+			p.madeAnew = ""
+		}
 		return nil
 	}
 	if !p.typing {
@@ -152,17 +162,12 @@ func (p *listPage[T]) rebuild() {
 	all := p.inNamespace(p.kind.items(p.session))
 	p.total = len(all)
 	p.count(all)
-	rows := all
-	if !p.query.empty() {
-		rows = make([]T, 0, len(all))
-		for _, r := range all {
-			if p.query.matches(p.valuesOf(r)) {
-				rows = append(rows, r)
-			}
-		}
+	if r, ok := p.selected(); ok {
+		p.last, p.hasLast = r, true
 	}
-	p.rows = p.ordered(rows)
+	p.rows = p.shownOf(all)
 	p.table.SetRows(listRows[T]{p})
+	p.follow()
 	p.table.Empty(p.emptyText())
 }
 
@@ -237,9 +242,6 @@ func (p *listPage[T]) ordered(rows []T) []T {
 	if p.sort == 0 && !p.desc {
 		return rows
 	}
-	if rank := p.columns[p.sort].rank; rank != nil {
-		return ranked(rows, rank, p.desc)
-	}
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b T) int {
 		if p.desc {
@@ -277,9 +279,9 @@ func (p *listPage[T]) emptyText() []ui.Span {
 	}
 }
 
-// setColumns hands the table the columns of the current view. In the wide
-// view the wide ones matter more than the others, or a narrow screen would
-// never show them.
+// setColumns hands the table the columns of the current view. The wide ones
+// come where there is room behind the others: which those are must not change
+// under the reader's eyes.
 func (p *listPage[T]) setColumns() {
 	p.shown = p.shown[:0]
 	cols := make([]ui.Column, 0, len(p.columns))
@@ -287,9 +289,7 @@ func (p *listPage[T]) setColumns() {
 		if c.wide && !p.wide {
 			continue
 		}
-		if p.wide && !c.wide && c.Priority > 0 {
-			c.Priority += len(p.columns)
-		}
+		c.Extra = c.wide
 		p.shown = append(p.shown, i)
 		cols = append(cols, c.Column)
 	}
@@ -304,9 +304,7 @@ func (p *listPage[T]) setQuery(text string) {
 	p.query = parseQuery(text)
 	p.rebuild()
 	// Whoever filters away what is selected wants the first of what is left.
-	if _, ok := p.table.Selected(); !ok {
-		p.table.Top()
-	}
+	p.pickFirst()
 }
 
 func (p *listPage[T]) setSort(col int) {
@@ -364,12 +362,12 @@ func (p *listPage[T]) Render(t *ui.Theme, w, h int) string {
 // Story implements ui.Page.
 func (p *listPage[T]) Story() []ui.Span {
 	if r, ok := p.selected(); ok {
+		if p.kind.id(r) == p.madeAnew {
+			return append([]ui.Span{{Text: "What was selected here was deleted, and was made anew under the same name. ", Role: ui.Notice}}, p.kind.story(p.session, r)...)
+		}
 		return p.kind.story(p.session, r)
 	}
-	if p.table.Moved() {
-		return []ui.Span{{Text: "The object that was selected here is gone. Move to select another one.", Role: ui.Notice}}
-	}
-	return nil
+	return p.goneStory()
 }
 
 // listRows is the table's window on the page's rows.

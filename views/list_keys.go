@@ -17,23 +17,37 @@ func (p *listPage[T]) Bindings() []ui.Binding {
 	if p.typing {
 		return p.typingBindings()
 	}
-	keys := append(p.kind.keys(p), ui.Binding{
-		Keys: []string{"R"}, Title: "resume", Help: "open an unfinished operation, or a backup", Group: "Actions",
-		Hint: len(p.unfinished()) > 0, Do: func() tea.Cmd { return p.openResume(p.volumeHere()) },
-	})
+	// The order is that of the key line: what does not fit there is left out
+	// from the end.
+	waiting := len(p.unfinished()) > 0
+	resume := ui.Binding{
+		Keys: []string{"R"}, Title: "unfinished", Help: "open an unfinished operation, or a backup", Group: "Actions",
+		Hint: true, Do: func() tea.Cmd { return p.openResume(p.volumeHere()) },
+	}
+	keys := p.kind.keys(p)
+	if waiting {
+		keys = append(keys, resume)
+	}
 	keys = append(
 		keys,
-		ui.Binding{Keys: []string{"!"}, Title: "only risks", Help: "only rows with risks, or all again", Group: "Table", Disabled: p.needObjects, Do: p.toggleRisky},
+		ui.Binding{Keys: []string{"esc"}, Title: "clear", Help: "clear the filter, then the marks", Group: "Table", Hint: p.needClear() == "", Disabled: p.needClear, Do: p.clear},
 		ui.Binding{Keys: []string{"/"}, Title: "filter", Help: "filter as you type; enter keeps it, esc clears it", Group: "Table", Hint: true, Do: p.startTyping},
-		ui.Binding{Keys: []string{"s"}, Title: "sort", Help: "choose the column to sort by; again to turn it around", Group: "Table", Hint: true, Do: p.openSort},
-		ui.Binding{Keys: []string{"n"}, Title: "namespace", Help: "show one namespace, or all", Group: "Table", Hint: true, Do: p.openNamespaces},
-		ui.Binding{Keys: []string{"w"}, Title: "wide", Help: "show more columns", Group: "Table", Hint: true, Do: p.toggleWide},
-		ui.Binding{Keys: []string{"Y"}, Title: "copy names", Help: "copy the names of the marked rows, or of the selected one", Group: "Table", Disabled: p.needSelection, Do: p.copyNames},
-		ui.Binding{Keys: []string{"b", "-"}, Title: "back", Help: "back to where the last jump came from", Group: "Jump", Disabled: p.needTrail, Do: p.jumpBack},
-		ui.Binding{Keys: []string{"esc"}, Title: "clear", Help: "clear the filter, then the marks", Group: "Table", Disabled: p.needClear, Do: p.clear},
+		ui.Binding{Keys: []string{"!"}, Title: "risks", Help: "only rows with risks, or all again", Group: "Table", Hint: p.needObjects() == "", Disabled: p.needObjects, Do: p.toggleRisky},
 	)
 	keys = append(keys, p.lookKeys(p.refHere)...)
-	return append(keys, p.table.Bindings()...)
+	keys = append(
+		keys,
+		ui.Binding{Keys: []string{"n"}, Title: "namespace", Help: "show one namespace, or all", Group: "Table", Hint: true, Do: p.openNamespaces},
+		ui.Binding{Keys: []string{"s"}, Title: "sort", Help: "choose the column to sort by; again to turn it around", Group: "Table", Hint: true, Do: p.openSort},
+		ui.Binding{Keys: []string{"w"}, Title: "wide", Help: "show more columns", Group: "Table", Hint: true, Do: p.toggleWide},
+		ui.Binding{Keys: []string{"Y"}, Title: "copy names", Help: "copy the names of the marked rows, or of the selected one", Group: "Table", Disabled: p.needSelection, Do: p.copyNames},
+		ui.Binding{Keys: []string{"b", "-"}, Title: "back", Help: "back to where the last jump came from", Group: "Jump", Hint: p.needTrail() == "", Disabled: p.needTrail, Do: p.jumpBack},
+	)
+	keys = append(keys, p.table.Bindings()...)
+	if !waiting {
+		keys = append(keys, resume)
+	}
+	return keys
 }
 
 // refHere is the selected object, or that which the selected record is about.
@@ -142,7 +156,28 @@ func (p *listPage[T]) toggleWide() tea.Cmd {
 		p.rebuild()
 	}
 	p.setColumns()
+	if missing := p.noRoomForWide(); missing != "" {
+		p.nav.Notify(ui.Notice, "There is no room for more columns here. A wider terminal shows "+missing+"; enter shows all about one object.")
+	}
 	return nil
+}
+
+// noRoomForWide names the columns of the wide view, if there is room for none
+// of them.
+func (p *listPage[T]) noRoomForWide() string {
+	dropped := p.table.Dropped()
+	var names []string
+	for _, i := range p.shown {
+		c := p.columns[i]
+		if !c.wide {
+			continue
+		}
+		if !slices.Contains(dropped, c.Title) {
+			return ""
+		}
+		names = append(names, c.Title)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (p *listPage[T]) openSort() tea.Cmd {

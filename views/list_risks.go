@@ -1,10 +1,10 @@
 package views
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 )
 
 // reading is how far the records have been read.
@@ -21,42 +21,110 @@ func (p *listPage[T]) reading() kube.ResourceState {
 
 // byRisk says that the risks decide which rows there are, or their order.
 func (p *listPage[T]) byRisk() bool {
-	return p.kind.resource == "" || p.query.asks(riskKey) || p.columns[p.sort].rank != nil
+	return p.kind.resource == "" || p.query.asks(riskKey) || p.columns[p.sort].ranked
 }
 
-// valuesOf answers the filter's questions about a record.
-func (p *listPage[T]) valuesOf(r T) has {
+// judgedKey is what the risks of the rows depend on.
+type judgedKey struct {
+	risks     *explain.Risks
+	revision  uint64
+	namespace string
+}
+
+// judgement is the risks of all rows of a namespace, filtered away or not, in
+// the order of the snapshot. It serves every key until one of them changes.
+type judgement struct {
+	key judgedKey
+	// found are the risks of each row, the worst first; ranks sort by them.
+	found [][]*explain.Risk
+	ranks []int
+}
+
+// judge finds the risks of all rows, if they decide anything.
+func (p *listPage[T]) judge(all []T) {
+	if p.kind.resource == "" || !p.byRisk() {
+		p.judgement = judgement{}
+		return
+	}
+	key := judgedKey{p.risks, p.snap.Revision, p.namespace}
+	if p.judgement.found != nil && p.judgement.key == key {
+		return
+	}
+	j := judgement{key: key, found: make([][]*explain.Risk, len(all)), ranks: make([]int, len(all))}
+	p.kind.found(p.session, all, func(i int, found []*explain.Risk) { j.found[i] = found })
+	for i, r := range all {
+		j.ranks[i] = riskRank(j.found[i], func() bool { return p.kind.unjudged(p.session, r) != "" })
+	}
+	p.judgement = j
+}
+
+// shownOf are those of all records that pass the filter, in the order that was
+// chosen.
+func (p *listPage[T]) shownOf(all []T) []T {
+	p.judge(all)
+	byRank := p.columns[p.sort].ranked
+	rows, ranks := all, p.judgement.ranks
+	if !p.query.empty() {
+		rows, ranks = make([]T, 0, len(all)), nil
+		for i, r := range all {
+			if !p.query.matches(p.valuesOf(i, r)) {
+				continue
+			}
+			rows = append(rows, r)
+			if byRank {
+				ranks = append(ranks, p.judgement.ranks[i])
+			}
+		}
+	}
+	if byRank {
+		return ranked(rows, ranks, p.desc)
+	}
+	return p.ordered(rows)
+}
+
+// valuesOf answers the filter's questions about one of all records.
+func (p *listPage[T]) valuesOf(i int, r T) has {
 	values := p.kind.values(r)
 	if !p.query.asks(riskKey) {
 		return values
 	}
 	return func(key string, test func(string) bool) bool {
-		if key == riskKey {
-			return p.kind.risk(p.session, r, test)
+		switch {
+		case key != riskKey:
+			return values(key, test)
+		case p.kind.resource == "":
+			return p.kind.risk(p.session, r, nil, test)
+		default:
+			return p.kind.risk(p.session, r, p.judgement.found[i], test)
 		}
-		return values(key, test)
 	}
 }
 
-// ranked sorts a copy of rows by a number that is found once for each.
-func ranked[T any](rows []T, rank func(T) int, desc bool) []T {
-	type place struct {
-		rank int
-		row  T
+// ranked sorts a copy of rows by their ranks, of which there are few: they are
+// counted.
+func ranked[T any](rows []T, ranks []int, desc bool) []T {
+	if len(rows) == 0 {
+		return rows
 	}
-	places := make([]place, len(rows))
-	for i, r := range rows {
-		places[i] = place{rank(r), r}
-	}
-	slices.SortStableFunc(places, func(a, b place) int {
+	low, high := slices.Min(ranks), slices.Max(ranks)
+	place := func(rank int) int {
 		if desc {
-			return cmp.Compare(b.rank, a.rank)
+			return high - rank
 		}
-		return cmp.Compare(a.rank, b.rank)
-	})
+		return rank - low
+	}
+	next := make([]int, high-low+2)
+	for _, rank := range ranks {
+		next[place(rank)+1]++
+	}
+	for i := 1; i < len(next); i++ {
+		next[i] += next[i-1]
+	}
 	sorted := make([]T, len(rows))
-	for i, p := range places {
-		sorted[i] = p.row
+	for i, r := range rows {
+		at := place(ranks[i])
+		sorted[next[at]] = r
+		next[at]++
 	}
 	return sorted
 }

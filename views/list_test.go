@@ -49,10 +49,11 @@ func TestSelectionStays(t *testing.T) {
 	r.wantOn("Actions on")
 }
 
-// TestSelectionIsByUID: an object of the same name is another one.
+// TestSelectionIsByUID: an object of the same name is another one, and it is
+// said that it is.
 func TestSelectionIsByUID(t *testing.T) {
 	r := newRig(t, shop())
-	r.press("j", "j")
+	r.press("j", "j", "space", "up")
 	again := shop()
 	for _, v := range again.Volumes {
 		if v.Name == "nfs-archive" {
@@ -60,7 +61,9 @@ func TestSelectionIsByUID(t *testing.T) {
 		}
 	}
 	r.see(again)
-	r.wantOn("The object that was selected here is gone")
+	r.wantOn("was made anew under the same name")
+	r.wantOff("1 marked")
+	r.wantBar("nfs-archive")
 }
 
 func TestSort(t *testing.T) {

@@ -13,13 +13,82 @@ import (
 )
 
 // openActions shows what can be done with a volume, and why the rest can't.
-func (s *session) openActions(v *kube.Volume) tea.Cmd {
+// More are the entries of the page for all that it shows.
+func (s *session) openActions(v *kube.Volume, more ...ui.Entry) tea.Cmd {
 	if v == nil {
 		return nil
 	}
-	entries := slices.Concat(s.offerEntries(s.offers(v), v), s.operationEntries(v), s.placeEntries(v), s.protectShown())
-	s.nav.Open(ui.NewMenu("Actions on "+v.Object.Name+" ("+string(v.State.Phase)+")", entries))
+	s.nav.Open(ui.NewMenu("Actions on "+v.Object.Name+" ("+string(v.State.Phase)+")", append(s.volumeEntries(v), more...)))
 	return nil
+}
+
+func (s *session) volumeEntries(v *kube.Volume) []ui.Entry {
+	return slices.Concat(s.offerEntries(s.offers(v), v), s.operationEntries(v), s.placeEntries(v))
+}
+
+// openClaimActions shows what can be done with a claim's volume. If that is
+// another claim's, the title says so, and what could harm that one is not done
+// from here.
+func (s *session) openClaimActions(c *kube.Claim, more ...ui.Entry) tea.Cmd {
+	v := s.volumeOf(c)
+	if v == nil {
+		return nil
+	}
+	holder := otherHolder(c, v)
+	if holder == "" {
+		return s.openActions(v, more...)
+	}
+	s.nav.Open(ui.NewMenu(othersTitle("Actions on", v, holder), append(s.notFromHere(s.volumeEntries(v), holder), more...)))
+	return nil
+}
+
+// volumeOf is the volume that a claim names; nil where it can't be seen.
+func (s *session) volumeOf(c *kube.Claim) *kube.Volume {
+	if c == nil || c.Object.Spec.VolumeName == "" {
+		return nil
+	}
+	return s.volumeNamed(c.Object.Spec.VolumeName)
+}
+
+// otherHolder says by whom a volume is held, where that is not the claim which
+// names it; empty where it is, and where nobody else holds it.
+func otherHolder(c *kube.Claim, v *kube.Volume) string {
+	ref := v.Object.Spec.ClaimRef
+	if ref == nil {
+		return ""
+	}
+	name := claimOf(v.Object)
+	if ref.Namespace == c.Object.Namespace && ref.Name == c.Object.Name {
+		if ref.UID == "" || ref.UID == c.Object.UID || v.State.Stored != kube.Bound {
+			return ""
+		}
+		return "held by an earlier " + name
+	}
+	switch v.State.Stored {
+	case kube.Bound:
+		return "held by " + name
+	case kube.Available:
+		return "reserved for " + name
+	default:
+		return "last held by " + name
+	}
+}
+
+// othersTitle keeps a long name short: who holds the volume must be read.
+func othersTitle(what string, v *kube.Volume, holder string) string {
+	const most = 24
+	return what + " volume " + ui.CutMiddle(ui.Clean(v.Object.Name), most) + ", " + holder + ", not by this claim"
+}
+
+// notFromHere turns off what could take a volume, or its data, from the claim
+// that holds it.
+func (s *session) notFromHere(entries []ui.Entry, holder string) []ui.Entry {
+	for i := range entries {
+		if entries[i].Careful && !s.opts.ReadOnly {
+			entries[i].Disabled = holder + ", not by this claim"
+		}
+	}
+	return entries
 }
 
 // placeEntries are the places that a volume leads to, each with the reason why
@@ -40,15 +109,33 @@ func (s *session) openPolicy(v *kube.Volume) tea.Cmd {
 	if v == nil {
 		return nil
 	}
+	title := "Reclaim policy of " + v.Object.Name + " (now " + string(v.Object.Spec.PersistentVolumeReclaimPolicy) + ")"
+	s.nav.Open(ui.NewMenu(title, s.policyEntries(v)))
+	return nil
+}
+
+// openClaimPolicy does the same for the volume of a claim.
+func (s *session) openClaimPolicy(c *kube.Claim) tea.Cmd {
+	v := s.volumeOf(c)
+	if v == nil {
+		return nil
+	}
+	holder := otherHolder(c, v)
+	if holder == "" {
+		return s.openPolicy(v)
+	}
+	s.nav.Open(ui.NewMenu(othersTitle("Reclaim policy of", v, holder), s.notFromHere(s.policyEntries(v), holder)))
+	return nil
+}
+
+func (s *session) policyEntries(v *kube.Volume) []ui.Entry {
 	var offers []actions.Offer
 	for _, o := range s.offers(v) {
 		if o.Request.Verb == actions.SetPolicy {
 			offers = append(offers, o)
 		}
 	}
-	title := "Reclaim policy of " + v.Object.Name + " (now " + string(v.Object.Spec.PersistentVolumeReclaimPolicy) + ")"
-	s.nav.Open(ui.NewMenu(title, s.offerEntries(offers, v)))
-	return nil
+	return s.offerEntries(offers, v)
 }
 
 // offers are the actions for a volume as it is seen now. What is seen may be
@@ -64,13 +151,59 @@ func (s *session) offerEntries(offers []actions.Offer, v *kube.Volume) []ui.Entr
 		if o.NeedsClaim {
 			do = func() tea.Cmd { return s.chooseClaim(o.Request, v) }
 		}
-		disabled := o.Disabled
+		disabled := withoutName(o.Disabled, v.Object.Name)
 		if s.opts.ReadOnly {
 			disabled = "started with --read-only: nothing is written"
 		}
-		entries = append(entries, ui.Entry{Key: offerKey(o), Title: o.Title, Note: o.Note, Disabled: disabled, Do: do})
+		entries = append(entries, ui.Entry{Key: offerKey(o), Title: o.Title, Note: o.Note, Disabled: disabled, Careful: isCareful(o), Do: do})
 	}
 	return entries
+}
+
+// isCareful says that an offer could end in lost data: by policy Delete, or in
+// the hands of whoever takes an open volume.
+func isCareful(o actions.Offer) bool {
+	r := o.Request
+	return r.Verb == actions.Unreserve || r.Verb == actions.SetPolicy && r.Policy != corev1.PersistentVolumeReclaimRetain
+}
+
+// withoutName takes a volume's name out of a reason, which stands in one line
+// under a title that has the name: the reason itself must be what is read.
+func withoutName(reason, name string) string {
+	var b strings.Builder
+	for name != "" {
+		before, after, found := strings.Cut(reason, name)
+		if !found {
+			break
+		}
+		switch short, of := strings.CutSuffix(before, " of "); {
+		case goesOn(after):
+			b.WriteString(before + name)
+		case of:
+			b.WriteString(short)
+		case strings.HasSuffix(before, "Volume "), strings.HasSuffix(before, "volume "):
+			b.WriteString(before[:len(before)-len("volume ")] + "it")
+			if rest, its := strings.CutPrefix(after, "'s"); its {
+				b.WriteString("s")
+				after = rest
+			}
+		default:
+			b.WriteString(before + name)
+		}
+		reason = after
+	}
+	b.WriteString(reason)
+	switch first, rest, _ := strings.Cut(b.String(), " "); first {
+	case "The", "To", "An", "A", "Claim", "This":
+		return strings.ToLower(first) + " " + rest
+	}
+	return b.String()
+}
+
+// goesOn says that a name was only the beginning of one.
+func goesOn(after string) bool {
+	after = strings.TrimPrefix(after, ".")
+	return after != "" && (after[0] == '-' || '0' <= after[0] && after[0] <= '9' || 'a' <= after[0] && after[0] <= 'z')
 }
 
 // offerKey is the letter of an offer in the menu.

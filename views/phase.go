@@ -57,6 +57,13 @@ func phaseRank(p kube.Phase) int {
 	return len(phaseOrder())
 }
 
+// phaseColumn is the column of phases. The phase itself is never cut; the one
+// that a Terminating object is really in comes where there is room, behind the
+// users and before the age.
+func phaseColumn() ui.Column {
+	return ui.Column{Title: "PHASE", Min: 13, Max: 26, Better: 21, BetterThan: 6, Whole: true}
+}
+
 // phaseCell draws a state: glyph and word, and for a Terminating object the
 // phase it is really in.
 func (s *session) phaseCell(st kube.State) ui.Cell {
@@ -73,3 +80,7 @@ func (s *session) phaseCount(p kube.Phase, n int) ui.Span {
 	m := markOf(p)
 	return ui.Span{Text: s.glyph(m.glyph, m.ascii) + " " + string(p) + " " + strconv.Itoa(n), Role: m.role}
 }
+
+// tick marks what is done, seen or well. In ASCII it is no letter: a v next to
+// a text looks like a key.
+func (s *session) tick() string { return s.glyph("✓", "+") }

@@ -74,6 +74,9 @@ func explainRef(snap *kube.Snapshot, ref actions.Ref, ask explain.Ask) (explain.
 	return explain.Explanation{}, false
 }
 
+// onlyStorage is why there is no timeline of anything else.
+const onlyStorage = "only volumes and claims have one"
+
 // lookKeys open what else there is to see of an object.
 func (s *session) lookKeys(ref func() (actions.Ref, string)) []ui.Binding {
 	why := func() string { _, why := ref(); return why }
@@ -83,12 +86,12 @@ func (s *session) lookKeys(ref func() (actions.Ref, string)) []ui.Binding {
 	noTimeline := func() string {
 		r, why := ref()
 		if why == "" && r.Kind == actions.ClassKind {
-			return "only volumes and claims have one"
+			return onlyStorage
 		}
 		return why
 	}
 	return []ui.Binding{
 		{Keys: []string{"t"}, Title: "tree", Help: "what it has to do with: class, volume, claim, pods, nodes", Group: "Look", Hint: true, Disabled: why, Do: open(s.openTree)},
-		{Keys: []string{"T"}, Title: "timeline", Help: "what happened to a volume or claim, and who did it", Group: "Look", Disabled: noTimeline, Do: open(s.openTimeline)},
+		{Keys: []string{"T"}, Title: "timeline", Help: "what happened to a volume or claim, and who did it", Group: "Look", Hint: noTimeline() != onlyStorage, Disabled: noTimeline, Do: open(s.openTimeline)},
 	}
 }

@@ -76,12 +76,12 @@ func (s *session) severitySpan(severity explain.Severity) ui.Span {
 	return ui.Span{Text: s.glyph(m.glyph, m.ascii) + " " + m.word, Role: m.role}
 }
 
-// riskColumn shows the worst risk of each object. It is dropped before what
-// identifies an object, and after its age.
+// riskColumn shows the worst risk of each object, right behind what an object
+// is and how it stands: it is what tells one row in a hundred from the others.
 func riskColumn[T any](s *session, k kind[T]) column[T] {
 	rank := func(r T) int { return riskRank(s.risksOf(k.ref(r)), func() bool { return k.unjudged(s, r) != "" }) }
 	return column[T]{
-		Column: ui.Column{Title: "RISK", Priority: 5},
+		Column: ui.Column{Title: "RISK", Usual: 6, Priority: 1},
 		cell: func(r T) ui.Cell {
 			found := s.risksOf(k.ref(r))
 			switch {
@@ -96,7 +96,7 @@ func riskColumn[T any](s *session, k kind[T]) column[T] {
 			}
 		},
 		compare: func(a, b T) int { return cmp.Compare(rank(a), rank(b)) },
-		rank:    rank,
+		ranked:  true,
 	}
 }
 
@@ -116,8 +116,7 @@ func riskRank(found []*explain.Risk, unjudged func() bool) int {
 
 // hasRisk answers the filter for an object: by severity, by the rule's name,
 // and by ? for what can't be judged.
-func hasRisk[T any](s *session, k kind[T], r T, test func(string) bool) bool {
-	found := s.risksOf(k.ref(r))
+func hasRisk[T any](s *session, k kind[T], r T, found []*explain.Risk, test func(string) bool) bool {
 	if len(found) == 0 {
 		// "risk:" alone asks for any risk, which not to know is not.
 		return test(hidden) && !test("") && k.unjudged(s, r) != ""

@@ -287,6 +287,11 @@ func (hangingCluster) Backups(ctx context.Context) ([]kube.Backup, error) {
 	return nil, ctx.Err()
 }
 
+func (hangingCluster) Report(ctx context.Context, _ string) (string, error) {
+	<-ctx.Done()
+	return "", ctx.Err()
+}
+
 func (hangingCluster) SaveReport(ctx context.Context, _, _ string) error {
 	<-ctx.Done()
 	return ctx.Err()

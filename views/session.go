@@ -50,6 +50,11 @@ type session struct {
 	// walks are the pages of operations that were opened, by the operation's
 	// ID: one that is left is gone on with when it is opened again.
 	walks map[string]*walkPage
+	// backupsTurn counts how often the backups were asked for.
+	backupsTurn int
+	// partings are the pages that may have something to say when the program
+	// ends.
+	partings []parting
 	// walking is how many pages of operations are open.
 	walking int
 	// found are the unfinished operations of the snapshot, and of which one.

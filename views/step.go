@@ -82,6 +82,9 @@ type stepPage struct {
 	lacking string
 	problem string
 
+	// letter is the request on its way.
+	letter *letter
+
 	pager *ui.Pager
 	// diffEnd is the pager's last line of the diff, -1 when there is none.
 	diffEnd int
@@ -280,13 +283,8 @@ func (p *stepPage) approve() tea.Cmd {
 	p.nav.Open(ui.NewPrompt(ui.PromptOptions{
 		Title:       "Type " + word + " to go on",
 		Text:        append(wholeWord(word), text...),
-		Placeholder: word,
-		Check: func(typed string) string {
-			if typed != word {
-				return "type " + word + " to go on, esc to go back"
-			}
-			return ""
-		},
+		Placeholder: "type the name",
+		Check:       wantWord(word),
 		Do: func(string) tea.Cmd {
 			if p.turn != turn || p.stage != ready {
 				p.nav.Notify(ui.Warn, "The diff changed meanwhile; look at it again.")
@@ -330,13 +328,15 @@ func (p *stepPage) send() tea.Cmd {
 		return nil
 	}
 	p.turn++
-	p.stage, p.sentAt, p.changed = applying, p.now, ""
+	p.stage, p.sentAt, p.changed, p.letter = applying, p.now, "", newLetter()
+	p.depart(p)
 	p.redraw()
 	approved := approval{question: p.question(), plan: p.plan, step: p.steps[p.next], preview: p.preview}
 	return p.apply(p, approved)
 }
 
 func (p *stepPage) answered(msg appliedMsg) tea.Cmd {
+	p.letter = nil
 	switch {
 	case msg.stale != nil:
 		// What speaks for or against it changed while the diff was on screen.

@@ -93,7 +93,7 @@ func (p *stepPage) stepLines() []ui.Line {
 	lines := []ui.Line{{}}
 	for _, d := range p.done {
 		lines = append(lines, ui.Line{
-			{Text: p.glyph("✓ ", "v "), Role: ui.Good},
+			{Text: p.tick() + " ", Role: ui.Good},
 			{Text: d.step.Title},
 			{Text: "  " + d.saw, Role: ui.Dim},
 		})

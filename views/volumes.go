@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/kube/explain"
 	"github.com/claimref/claimref/ui"
 )
 
@@ -27,7 +28,10 @@ func volumesKind() kind[*kube.Volume] {
 		ref:       volumeRef,
 		unjudged:  (*session).volumeUnjudged,
 	}
-	k.risk = func(s *session, v *kube.Volume, test func(string) bool) bool { return hasRisk(s, k, v, test) }
+	k.risk = func(s *session, v *kube.Volume, found []*explain.Risk, test func(string) bool) bool {
+		return hasRisk(s, k, v, found, test)
+	}
+	k.found = func(s *session, all []*kube.Volume, each func(int, []*explain.Risk)) { s.risks.EachVolume(all, each) }
 	k.columns = func(s *session) []column[*kube.Volume] { return volumeColumns(s, riskColumn(s, k)) }
 	return k
 }
@@ -104,22 +108,22 @@ func volumeColumns(s *session, risk column[*kube.Volume]) []column[*kube.Volume]
 			compare: by(func(v vol) string { return v.Object.Name }),
 		},
 		{
-			Column:  ui.Column{Title: "CAPACITY", Align: ui.Right, Priority: 2},
+			Column:  ui.Column{Title: "CAPACITY", Align: ui.Right, Usual: 8, Priority: 2},
 			cell:    func(v vol) ui.Cell { return plain(storage(spec(v).Capacity)) },
 			compare: func(a, b vol) int { return cmp.Compare(a.Capacity, b.Capacity) },
 		},
 		{
-			Column:  ui.Column{Title: "MODES", Priority: 1},
+			Column:  ui.Column{Title: "MODES", Usual: 7, Priority: 2},
 			cell:    func(v vol) ui.Cell { return plain(modes(spec(v).AccessModes)) },
 			compare: by(func(v vol) string { return modes(spec(v).AccessModes) }),
 		},
 		{
-			Column:  ui.Column{Title: "POLICY", Priority: 3},
+			Column:  ui.Column{Title: "POLICY", Usual: 6, Priority: 3},
 			cell:    func(v vol) ui.Cell { return policyCell(spec(v).PersistentVolumeReclaimPolicy) },
 			compare: by(policy),
 		},
 		{
-			Column:  ui.Column{Title: "PHASE", Max: 26},
+			Column:  phaseColumn(),
 			cell:    func(v vol) ui.Cell { return s.phaseCell(v.State) },
 			compare: func(a, b vol) int { return cmp.Compare(phaseRank(a.State.Phase), phaseRank(b.State.Phase)) },
 		},
@@ -130,17 +134,17 @@ func volumeColumns(s *session, risk column[*kube.Volume]) []column[*kube.Volume]
 			compare: by(func(v vol) string { return claimOf(v.Object) }),
 		},
 		{
-			Column:  ui.Column{Title: "CLASS", Min: 8, Max: 24, Priority: 4},
+			Column:  ui.Column{Title: "CLASS", Min: 8, Max: 24, Tail: true, Priority: 4},
 			cell:    func(v vol) ui.Cell { return s.classCell(v.Class) },
 			compare: by(func(v vol) string { return v.Class }),
 		},
 		{
-			Column:  ui.Column{Title: "USED BY", Min: 10, Max: 28, Priority: 5},
+			Column:  ui.Column{Title: "USED BY", Min: 10, Max: 28, Tail: true, Priority: 5},
 			cell:    func(v vol) ui.Cell { return usedBy(v.Users, v.UsersKnown) },
 			compare: func(a, b vol) int { return compareUsers(a.Users, b.Users) },
 		},
 		{
-			Column:  ui.Column{Title: "AGE", Align: ui.Right, Priority: 6},
+			Column:  ui.Column{Title: "AGE", Align: ui.Right, Usual: 5, Priority: 6},
 			cell:    func(v vol) ui.Cell { return dim(age(v.Object.CreationTimestamp, s.now)) },
 			compare: func(a, b vol) int { return b.Object.CreationTimestamp.Compare(a.Object.CreationTimestamp.Time) },
 		},
@@ -155,7 +159,7 @@ func volumeColumns(s *session, risk column[*kube.Volume]) []column[*kube.Volume]
 			compare: by(func(v vol) string { return handle(v.Object) }),
 		},
 		{
-			wide: true, Column: ui.Column{Title: "VOLUME MODE", Priority: 7},
+			wide: true, Column: ui.Column{Title: "VOLUME MODE", Usual: 11, Priority: 7},
 			cell:    func(v vol) ui.Cell { return plain(volumeMode(spec(v).VolumeMode)) },
 			compare: by(func(v vol) string { return volumeMode(spec(v).VolumeMode) }),
 		},
@@ -170,7 +174,7 @@ func volumeColumns(s *session, risk column[*kube.Volume]) []column[*kube.Volume]
 			compare: by(func(v vol) string { return affinity(v.Object) }),
 		},
 		{
-			wide: true, Column: ui.Column{Title: "SINCE", Align: ui.Right, Priority: 3},
+			wide: true, Column: ui.Column{Title: "SINCE", Align: ui.Right, Usual: 5, Priority: 3},
 			cell:    func(v vol) ui.Cell { return dim(s.since(v.Object)) },
 			compare: func(a, b vol) int { return cmp.Compare(transition(b.Object), transition(a.Object)) },
 		},

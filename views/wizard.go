@@ -53,6 +53,8 @@ type walkPage struct {
 	stage walkStage
 
 	standing kube.Standing
+	// rejoined: it was left and opened again, and has not been looked at since.
+	rejoined bool
 	// run is this program's part in it: which way it goes is told by that, as
 	// the note on the volume goes with the last step.
 	run       migration.Run
@@ -74,8 +76,12 @@ type walkPage struct {
 	// reviewed is written without further questions.
 	confirmed bool
 	running   bool
+	// letter is the request on its way.
+	letter *letter
 	// wrote: a request of this page has gone out.
 	wrote bool
+	// turnedHere: this page has seen the operation turn to where it walks now.
+	turnedHere bool
 	// tries and conflicts count in a row what is tried again by itself.
 	tries     int
 	conflicts int
@@ -96,10 +102,9 @@ type walkPage struct {
 
 	list  *ui.Table
 	pager *ui.Pager
-	// seen are the kinds of differences that have been looked at, glanced the
-	// step whose difference was on the screen a second ago.
-	seen    map[string]bool
-	glanced string
+	// gaze are the differences that have been looked at.
+	gaze  gaze
+	kinds map[string]stepKindOf
 	// shown is the step in the pager, diffEnd the last line of its diff, -1
 	// when it has none.
 	shown   string
@@ -138,7 +143,7 @@ func (s *session) openOperation(id string, begin func() (*walkPage, error)) tea.
 		}
 		s.walks[id] = p
 	}
-	p.overChecks = false
+	p.overChecks, p.rejoined = false, p.rehearsed != nil
 	s.walking++
 	s.nav.Push(p)
 	return p.look()
@@ -152,8 +157,11 @@ func (p *walkPage) Closed() {
 
 // Holds implements ui.Holder: an answer that is on its way must find its page.
 func (p *walkPage) Holds() string {
-	if p.stage == atWrite {
+	switch {
+	case p.stage == atWrite:
 		return "a request is on its way; its answer is a moment away"
+	case p.running:
+		return "the run would stop: esc asks about that first"
 	}
 	return ""
 }
@@ -183,7 +191,7 @@ func (p *walkPage) Update(msg tea.Msg) tea.Cmd {
 		}
 	case performedMsg:
 		if msg.page == p && msg.turn == p.turn {
-			p.busy = false
+			p.busy, p.letter = false, nil
 			cmd = p.answered(msg)
 		}
 	case reportSavedMsg:

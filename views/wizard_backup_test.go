@@ -26,15 +26,7 @@ func TestLabResumeFromBackup(t *testing.T) {
 			ann.press("enter")
 			ann.typeText("web-data")
 			ann.press("enter")
-			for ann.app.claimNamed("shop", "web-data") != nil {
-				ann.until("a diff", ann.atStage(atDiff))
-				word := ""
-				if destroys(ann.walk.fresh.Step) {
-					word = "web-data"
-				}
-				ann.approve(word)
-				ann.until("the next diff", ann.atStage(atDiff))
-			}
+			ann.walkTo("ready/")
 			l.stripNote(volume)
 
 			bob := l.open("ann on desk-1")
@@ -49,24 +41,18 @@ func TestLabResumeFromBackup(t *testing.T) {
 			bob.press("enter")
 			bob.typeText("web-data")
 			bob.press("enter")
-			bob.until("the note's diff", bob.atStage(atDiff))
-			bob.approve("")
-			bob.until("the step that comes next", bob.atStage(atDiff))
-			if id := bob.walk.fresh.Step.ID; !strings.HasPrefix(id, "ready/") {
-				t.Fatalf("after the note comes %s: what was done before is not seen", id)
+			for _, id := range bob.walkTo("ready/") {
+				if !strings.HasPrefix(id, "note/") {
+					t.Fatalf("%s comes before the volume is made ready: what was done before is not seen", id)
+				}
 			}
 			said := "Done, and seen to be done."
 			if undo {
-				bob.press("u")
-				bob.press("tab")
-				bob.approve("web-data")
+				bob.insist("u", "web-data", func() bool { return bob.walk.run.Direction == migration.Back })
 				bob.wantOn("being undone", "enter go on")
 				said = "Undone."
 			}
-			bob.runRest()
-			bob.typeText("web-data")
-			bob.press("enter")
-			bob.until("the end, or a stop", bob.atStage(atEnd, atDiff, atHalt, atError))
+			bob.finish("web-data")
 			bob.wantOn(said)
 			if !strings.Contains(bob.walk.report, "Pods were stopped for more than ") {
 				t.Errorf("the report does not say that the pods were stopped before:\n%s", bob.walk.report)

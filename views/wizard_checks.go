@@ -148,7 +148,7 @@ func (p *checksPage) verdict() ui.Line {
 	text := count(passed, "check") + " passed"
 	switch {
 	case blocks > 0:
-		return ui.Line{{Text: "It can't be started: " + count(blocks, "check") + " forbids it", Role: ui.Bad}, {Text: ", " + count(warns, "warning") + ", " + text + "."}}
+		return ui.Line{{Text: "It can't be started: " + count(blocks, "check") + verb(blocks, " forbids it", " forbid it"), Role: ui.Bad}, {Text: ", " + count(warns, "warning") + ", " + text + "."}}
 	case warns > 0:
 		return ui.Line{{Text: "Nothing stands against it, but mind " + count(warns, "warning"), Role: ui.Warn}, {Text: "; " + text + "."}}
 	}

@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -65,7 +66,11 @@ type (
 		err    error
 	}
 	backupsMsg struct {
+		turn    int
 		backups []kube.Backup
+		// reports are those of the operations that have come to their end, by
+		// the folder.
+		reports map[string]string
 		err     error
 	}
 )
@@ -147,12 +152,16 @@ func (p *walkPage) askPreview(step migration.Step) tea.Cmd {
 }
 
 // askAside previews a step that the operation itself makes.
-func (p *walkPage) askAside(step func(Operation, kube.Standing) migration.Step) tea.Cmd {
+func (p *walkPage) askAside(step func(Operation, kube.Standing) (migration.Step, error)) tea.Cmd {
 	turn, op, at := p.turn, p.op, p.standing
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(p.ctx, readTimeout)
 		defer cancel()
-		preview, err := op.Preview(ctx, step(op, at))
+		s, err := step(op, at)
+		if err != nil {
+			return stepPreviewedMsg{page: p, turn: turn, err: err}
+		}
+		preview, err := op.Preview(ctx, s)
 		return stepPreviewedMsg{page: p, turn: turn, preview: preview, err: err}
 	}
 }
@@ -162,7 +171,7 @@ func (p *walkPage) askAside(step func(Operation, kube.Standing) migration.Step) 
 // still be made anew. It is not tied to the program's context, as a request
 // that is on its way is waited for by main.
 func (p *walkPage) askDo(preview kube.StepPreview) tea.Cmd {
-	turn, op, snap := p.turn, p.op, p.snap
+	turn, op, snap, sent := p.turn, p.op, p.snap, p.letter
 	var planned *draft
 	if p.planned != nil && !p.begun() && p.aside == nil {
 		planned = p.planned
@@ -173,13 +182,16 @@ func (p *walkPage) askDo(preview kube.StepPreview) tea.Cmd {
 		if planned != nil {
 			now, err := p.plan(ctx, planned.journal.Request, snap)
 			if err != nil {
+				sent.end(kube.ErrNotSent)
 				return performedMsg{page: p, turn: turn, err: err}
 			}
 			if !planned.same(now) {
+				sent.end(kube.ErrNotSent)
 				return performedMsg{page: p, turn: turn, stale: &now}
 			}
 		}
 		done, err := op.Do(ctx, snap, preview)
+		sent.end(err)
 		return performedMsg{page: p, turn: turn, performed: done, err: err}
 	}
 }
@@ -199,11 +211,23 @@ func (p *walkPage) saveReport() tea.Cmd {
 	}
 }
 
+// readBackups asks for the list of operations. Asked for again before it came,
+// it comes once.
 func (s *session) readBackups() tea.Cmd {
+	s.backupsTurn++
+	turn := s.backupsTurn
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
 		defer cancel()
 		backups, err := s.cluster.Backups(ctx)
-		return backupsMsg{backups: backups, err: err}
+		reports := make(map[string]string)
+		for _, b := range backups {
+			if b.Err != nil {
+				continue
+			}
+			text, unread := s.cluster.Report(ctx, b.Path)
+			reports[b.Path], err = text, errors.Join(err, unread)
+		}
+		return backupsMsg{turn: turn, backups: backups, reports: reports, err: err}
 	}
 }

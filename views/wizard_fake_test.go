@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -127,9 +128,14 @@ type fakeOperation struct {
 	previews   func(*kube.StepPreview) error
 	rehearsals func(*kube.StepPreview) error
 	answer     func(kube.StepPreview) (kube.Performed, error)
-	looks      int
-	lookErr    error
-	sent       []migration.Step
+	// scene changes what is looked at; rehearsed counts the rehearsals.
+	scene     func(*migration.Scene)
+	rehearsed int
+	looks     int
+	lookErr   error
+	sent      []migration.Step
+	// leavable are the workloads that are gone.
+	leavable []actions.Ref
 }
 
 func newFakeOperation(t *testing.T) *fakeOperation {
@@ -154,7 +160,10 @@ func (f *fakeOperation) Look(context.Context, *kube.Snapshot) (kube.Standing, er
 		}
 		f.done++
 	}
-	st := kube.Standing{Scene: webScene(), Direction: f.direction, Holder: f.holder, Outline: slices.Clone(f.items)}
+	st := kube.Standing{Scene: webScene(), Direction: f.direction, Holder: f.holder, Outline: slices.Clone(f.items), Leavable: f.leavable}
+	if f.scene != nil {
+		f.scene(&st.Scene)
+	}
 	for i := range st.Outline {
 		switch {
 		case i < f.done:
@@ -200,6 +209,7 @@ func preview(step migration.Step) kube.StepPreview {
 }
 
 func (f *fakeOperation) Rehearse(_ context.Context, at kube.Standing) ([]kube.StepPreview, error) {
+	f.rehearsed++
 	var out []kube.StepPreview
 	var errs []error
 	for _, item := range at.Outline {
@@ -241,6 +251,12 @@ func (f *fakeOperation) Do(_ context.Context, _ *kube.Snapshot, p kube.StepPrevi
 			return done, nil
 		}
 	}
+	if rest, ok := strings.CutPrefix(p.Step.ID, leaveID+"/"); ok {
+		f.leavable = nil
+		f.items = slices.DeleteFunc(slices.Clone(f.items), func(item migration.Item) bool { return strings.HasSuffix(item.ID, "/"+rest) })
+		clear(f.moves)
+		return kube.Performed{Step: p.Step}, nil
+	}
 	switch p.Step.ID {
 	case "take-over":
 		f.holder = f.run.Holder
@@ -261,6 +277,16 @@ func (f *fakeOperation) TakeOver(at kube.Standing) migration.Step {
 
 func (f *fakeOperation) Turn(at kube.Standing, to migration.Direction) migration.Step {
 	return migration.TurnTo(f.journal, f.run, at.Scene, to)
+}
+
+func (f *fakeOperation) Leave(_ kube.Standing, ref actions.Ref) (migration.Step, bool) {
+	if !slices.Contains(f.leavable, ref) {
+		return migration.Step{}, false
+	}
+	return migration.Step{
+		ID: leaveID + "/" + ref.Namespace + "/" + ref.Name, Title: "Go on without " + string(ref.Kind) + " " + ref.Namespace + "/" + ref.Name,
+		Why: "It is gone", Act: migration.Patch, Target: f.journal.Volumes[0].Ref, Then: "It stays away",
+	}, true
 }
 
 func (f *fakeOperation) Part() migration.Run { return f.run }

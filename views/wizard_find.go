@@ -106,13 +106,44 @@ func (s *session) unfinishedBanner() []ui.Span {
 		return nil
 	}
 	key := ui.Span{Text: "R", Role: ui.Key}
+	var stopped []ui.Span
+	if text := s.stoppedBy(ops); text != "" {
+		stopped = []ui.Span{{Text: text, Role: ui.Bad}, {Text: "   "}}
+	}
 	switch {
 	case len(ops) > 1:
-		return []ui.Span{key, {Text: " lists " + itoa(len(ops)) + " unfinished operations: " + ops[0].title(s.now) + "; …", Role: ui.Warn}}
+		return append(stopped, key, ui.Span{Text: " lists " + itoa(len(ops)) + " unfinished operations: " + ops[0].title(s.now) + "; …", Role: ui.Warn})
 	case ops[0].found == nil:
 		return []ui.Span{key, {Text: " looks for a backup: the note of an unfinished operation can't be used: " + ops[0].problem, Role: ui.Bad}}
 	}
-	return []ui.Span{key, {Text: " opens what is unfinished: " + ops[0].title(s.now), Role: ui.Warn}}
+	return append(stopped, key, ui.Span{Text: " opens what is unfinished: " + ops[0].title(s.now), Role: ui.Warn})
+}
+
+// stoppedBy says for how long pods have been stopped by unfinished operations,
+// where that was seen; empty while they run.
+func (s *session) stoppedBy(ops []unfinishedOp) string {
+	for _, op := range ops {
+		if op.found == nil || !s.podsStopped(op.found.Journal) {
+			continue
+		}
+		text := "PODS STOPPED"
+		if p := s.walks[op.id]; p != nil {
+			if d := p.clock.down(s.now); d != "" {
+				text += " " + d
+			}
+		}
+		return text
+	}
+	return ""
+}
+
+// podsStopped says that the tables show a workload of an operation without pods
+// that had some.
+func (s *session) podsStopped(j *migration.Journal) bool {
+	return slices.ContainsFunc(j.Workloads, func(w migration.Workload) bool {
+		load := s.snap.Workload(string(w.Ref.Kind), w.Ref.Namespace, w.Ref.Name)
+		return w.Replicas > 0 && load != nil && load.Replicas != nil && *load.Replicas == 0
+	})
 }
 
 // volumeNameCell is a volume's name, with a mark while an operation is under
@@ -193,12 +224,7 @@ func (s *session) openUnfinished(msg backupsMsg) {
 		if known[b.Journal.ID] {
 			continue
 		}
-		found := migration.Found{Journal: &b.Journal, ID: b.Journal.ID, Lead: b.Journal.Lead()}
-		entries = append(entries, ui.Entry{
-			Title: unfinishedOp{found: &found}.title(s.now),
-			Note:  "from the backup in " + b.Path + "; its volume has no note: it was finished, or the note was taken off",
-			Do:    func() tea.Cmd { return s.resume(found) },
-		})
+		entries = append(entries, s.keptEntry(b, msg.reports[b.Path]))
 	}
 	switch {
 	case len(entries) == 0 && msg.err != nil:

@@ -2,131 +2,12 @@ package views
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/claimref/claimref/actions/migration"
 	"github.com/claimref/claimref/ui"
 )
-
-// Story implements ui.Page: what is going on right now.
-func (p *walkPage) Story() []ui.Span {
-	item, at, _ := p.current()
-	switch p.stage {
-	case atLook:
-		return []ui.Span{{Text: "Looking afresh at all that this is about…", Role: ui.Dim}}
-	case atRehearsal:
-		return []ui.Span{{Text: "The server dry-runs every step that is left…", Role: ui.Dim}}
-	case atReview:
-		return p.reviewStory()
-	case atPreview:
-		return []ui.Span{{Text: "Asking the server for a dry run…", Role: ui.Dim}}
-	case atDiff:
-		return p.diffStory(at)
-	case atWrite:
-		return []ui.Span{{Text: "Looking once more, then sending it…"}}
-	case atWait:
-		return p.waitStory(item)
-	case atHalt:
-		return p.haltStory()
-	case atError:
-		return []ui.Span{{Text: "Stopped: " + sentence(p.problem), Role: ui.Bad}, {Text: " What was written before stays. "}, {Text: "r", Role: ui.Key}, {Text: " looks again.", Role: ui.Dim}}
-	case atEnd:
-		text := "Done, and seen to be done. "
-		if p.run.Direction == migration.Back {
-			text = "Undone. "
-		}
-		return []ui.Span{{Text: text, Role: ui.Good}, {Text: "The manifests at the end of the report want to be changed where they are kept.", Role: ui.Dim}}
-	}
-	return nil
-}
-
-func (p *walkPage) reviewStory() []ui.Span {
-	switch {
-	case p.opts.ReadOnly:
-		return []ui.Span{{Text: "Read-only: nothing will be written, and nothing was rehearsed. ", Role: ui.Notice}, {Text: "This is how far it has come, and what is left."}}
-	case p.opts.DryRun:
-		return []ui.Span{{Text: "Dry run only: nothing will be written. ", Role: ui.Notice}, {Text: "Look at every step; that is all there is to do."}}
-	case p.rehearsalErr != "" && p.begun():
-		return []ui.Span{
-			{Text: "Under way" + p.bySpan() + ", and not all that is left could be rehearsed: " + sentence(p.rehearsalErr) + " ", Role: ui.Warn},
-			{Text: "r", Role: ui.Key},
-			{Text: " tries again, ", Role: ui.Dim},
-			{Text: "enter", Role: ui.Key},
-			{Text: " goes on step by step.", Role: ui.Dim},
-		}
-	case p.rehearsalErr != "":
-		return []ui.Span{{Text: "It can't be started: " + sentence(p.rehearsalErr), Role: ui.Bad}}
-	case p.begun():
-		return []ui.Span{{Text: "Under way" + p.bySpan() + ". ", Role: ui.Notice}, {Text: "What is left was rehearsed; look at it, then "}, {Text: "enter", Role: ui.Key}, {Text: " goes on.", Role: ui.Dim}}
-	}
-	if p.planned == nil {
-		return []ui.Span{
-			{Text: "No note of it is on its volume: it was finished, never begun, or somebody took the note off. ", Role: ui.Warn},
-			{Text: "Step 1 notes it again, and then it is seen what was done already. "},
-			{Text: "enter", Role: ui.Key},
-			{Text: " starts it.", Role: ui.Dim},
-		}
-	}
-	text := "Nothing is written yet: this is all that will be. "
-	if pods := stoppedText(p.journal); pods != "" {
-		text += "Meanwhile pods are stopped: " + pods + ". "
-	}
-	spans := []ui.Span{{Text: text}, {Text: "enter", Role: ui.Key}, {Text: " starts it.", Role: ui.Dim}}
-	if left := p.left(); left != "" {
-		spans = append(spans, ui.Span{Text: " " + left + ".", Role: ui.Notice})
-	}
-	return spans
-}
-
-func (p *walkPage) bySpan() string {
-	text := ""
-	if p.journal.By != "" {
-		text = ", begun by " + p.journal.By
-	}
-	if p.run.Direction == migration.Back {
-		text += ", being undone"
-	}
-	return text
-}
-
-func (p *walkPage) diffStory(at int) []ui.Span {
-	if why := p.unread(); why != "" {
-		return []ui.Span{{Text: "Not written yet. " + sentence(strings.ToUpper(why[:1])+why[1:]), Role: ui.Notice}}
-	}
-	if p.aside != nil {
-		return []ui.Span{{Text: "Not written yet. ", Role: ui.Notice}, {Text: sentence(p.aside.Why)}}
-	}
-	spans := []ui.Span{{Text: "Step " + itoa(at+1) + " is not written yet. "}}
-	if then := p.fresh.Step.Then; then != "" {
-		spans = append(spans, ui.Span{Text: "Then: " + sentence(then)})
-	}
-	return spans
-}
-
-func (p *walkPage) waitStory(item migration.Item) []ui.Span {
-	text := "Waiting for " + p.waited(item.ID)
-	if holds := p.standing.Move.Holds; len(holds) > 0 {
-		text += ": " + holds[0]
-		if len(holds) > 1 {
-			text += " and " + itoa(len(holds)-1) + " more"
-		}
-	}
-	spans := []ui.Span{{Text: sentence(text)}}
-	if p.unlooked != "" {
-		return append(spans, ui.Span{Text: " It can't be looked at: " + sentence(p.unlooked) + " Trying on.", Role: ui.Warn})
-	}
-	return append(spans, ui.Span{Text: " You may leave; "}, ui.Span{Text: "R", Role: ui.Key}, ui.Span{Text: " on a table opens it again.", Role: ui.Dim})
-}
-
-func (p *walkPage) haltStory() []ui.Span {
-	spans := []ui.Span{{Text: "Stopped: " + sentence(p.standing.Move.Reason), Role: ui.Bad}}
-	if r := p.remedy(); r != "" {
-		spans = append(spans, ui.Span{Text: " " + r})
-	}
-	return spans
-}
 
 // unread says that part of the diff has not been on the screen yet.
 func (p *walkPage) unread() string {
@@ -154,9 +35,12 @@ func (p *walkPage) Bindings() []ui.Binding {
 		return p.pager.Bindings()
 	}
 	const group = "Operation"
-	leave, title, help := p.leave, "leave", "leave; an operation that was begun stays as it is, and R opens it again"
-	if p.aside != nil {
+	leave, title, help, held := p.leave, "leave", "leave; an operation that was begun stays as it is, and R opens it again", p.Holds
+	switch {
+	case p.aside != nil:
 		leave, title, help = p.look, "cancel", "leave it as it is"
+	case p.running:
+		leave, title, held = p.askToStop, "stop and leave", nil
 	}
 	esc := []string{"esc", "q"}
 	if p.pager.Searching() {
@@ -169,18 +53,20 @@ func (p *walkPage) Bindings() []ui.Binding {
 	own := []ui.Binding{
 		enter,
 		p.runBinding(group),
-		{Keys: []string{"v"}, Title: "next difference", Help: "go to the next difference that was not looked at yet", Group: group, Hint: p.nothingUnseen() == "" && (p.stage == atReview || !p.narrow), Disabled: p.nothingUnseen, Do: p.showUnseen},
+		{Keys: []string{"v", "space"}, Title: p.unseenTitle(), Help: "read on in the difference, then go to the next that was not looked at yet", Group: group, Hint: p.nothingUnseen() == "" && (p.stage == atReview || !p.narrow), Disabled: p.nothingUnseen, Do: p.showUnseen},
 		{Keys: []string{"u"}, Title: p.turnTitle(), Help: "walk back to how it was, or forward again", Group: group, Hint: p.cannotTurn() == "", Disabled: p.cannotTurn, Do: p.turnAround},
 		{Keys: []string{"t"}, Title: "take over", Help: "take the operation over from whoever holds it", Group: group, Hint: p.cannotTakeOver() == "", Disabled: p.cannotTakeOver, Do: p.takeOver},
-		{Keys: []string{"tab"}, Title: p.otherSide(), Help: "show the list or the difference, where there is no room for both", Group: group, Hint: p.narrow && p.stage != atEnd, Disabled: p.oneSide, Do: func() tea.Cmd { p.detail = !p.detail; return nil }},
+		{Keys: []string{"o"}, Title: p.leaveTitle(), Help: "go on without a workload that was deleted on purpose", Group: group, Hint: p.leaveShown(), Disabled: p.cannotLeaveOut, Do: p.leaveOut},
+		{Keys: []string{"tab"}, Title: p.otherSide(), Help: "show the list or the difference, where there is no room for both", Group: group, Hint: p.narrow && p.stage != atEnd, Disabled: p.oneSide, Do: p.turnSide},
 		{Keys: []string{"c"}, Title: "as kubectl", Help: "the whole plan as kubectl commands", Group: group, Hint: true, Disabled: p.noSteps, Do: p.showCommands},
 		{Keys: []string{"Y"}, Title: "copy", Help: "copy what is shown, or the report", Group: group, Hint: p.stage == atEnd, Do: p.copyText},
-		{Keys: esc, Title: title, Help: help, Group: group, Hint: true, Disabled: p.Holds, Do: leave},
+		{Keys: esc, Title: title, Help: help, Group: group, Hint: true, Disabled: held, Do: leave},
 	}
-	if p.narrow {
-		// The way out is to be read where there is room for a few keys only.
-		last, before := len(own)-1, slices.IndexFunc(own, func(b ui.Binding) bool { return b.Keys[0] == "tab" })
-		own = slices.Insert(own[:last:last], before, own[last])
+	if p.narrow && !p.detail && p.stage != atEnd {
+		// What it shows is what all this is about.
+		side := slices.IndexFunc(own, func(b ui.Binding) bool { return b.Keys[0] == "tab" })
+		tab := own[side]
+		own = slices.Insert(slices.Delete(own, side, side+1), 1, tab)
 	}
 	return slices.Concat(own, p.moveBindings())
 }
@@ -195,6 +81,9 @@ func (p *walkPage) runBinding(group string) ui.Binding {
 		b.Do = func() tea.Cmd { p.running = false; return nil }
 	case p.cannotLook() == "":
 		b.Title, b.Disabled, b.Do = "look again", p.cannotLook, p.lookAgain
+		if p.stage == atHalt && !p.heldByOther() {
+			b.Title = "look again and resume"
+		}
 	}
 	b.Hint = b.Disabled() == ""
 	return b
@@ -240,19 +129,19 @@ func (p *walkPage) enter() tea.Cmd {
 	return p.approve()
 }
 
-// cannotWrite says why nothing can be written at all.
-func (p *walkPage) cannotWrite() string {
+// writesNothing says why nothing can be written at all.
+func (s *session) writesNothing() string {
 	switch {
-	case p.opts.ReadOnly:
+	case s.opts.ReadOnly:
 		return "started with --read-only: nothing is written"
-	case p.opts.DryRun:
+	case s.opts.DryRun:
 		return "started with --dry-run: nothing is written"
 	}
 	return ""
 }
 
 func (p *walkPage) cannotEnter() string {
-	if why := p.cannotWrite(); why != "" {
+	if why := p.writesNothing(); why != "" {
 		return why
 	}
 	switch p.stage {
@@ -268,7 +157,7 @@ func (p *walkPage) cannotEnter() string {
 	case atEnd:
 		return "it is done; esc goes back"
 	case atHalt, atError:
-		return "it stopped; r looks again"
+		return "it halted; r looks again"
 	case atWait:
 		return "others have to act first"
 	default:
@@ -290,7 +179,7 @@ func (p *walkPage) goBack() tea.Cmd {
 }
 
 func (p *walkPage) cannotRun() string {
-	if why := p.cannotWrite(); why != "" {
+	if why := p.writesNothing(); why != "" {
 		return why
 	}
 	switch {
@@ -345,7 +234,7 @@ func (p *walkPage) turnTitle() string {
 }
 
 func (p *walkPage) cannotTurn() string {
-	if why := p.cannotWrite(); why != "" {
+	if why := p.writesNothing(); why != "" {
 		return why
 	}
 	switch {
@@ -364,7 +253,7 @@ func (p *walkPage) cannotTurn() string {
 }
 
 func (p *walkPage) cannotTakeOver() string {
-	if why := p.cannotWrite(); why != "" {
+	if why := p.writesNothing(); why != "" {
 		return why
 	}
 	if !p.heldByOther() {
@@ -378,6 +267,14 @@ func (p *walkPage) otherSide() string {
 		return "steps"
 	}
 	return "difference"
+}
+
+// turnSide shows the list in the place of the difference, or the other way
+// round.
+func (p *walkPage) turnSide() tea.Cmd {
+	p.detail = !p.detail
+	p.gaze.moved()
+	return nil
 }
 
 func (p *walkPage) oneSide() string {
@@ -411,6 +308,32 @@ func (p *walkPage) copyText() tea.Cmd {
 	return p.nav.Copy("this step", p.pager.Text())
 }
 
+// askToStop asks before a run is stopped by leaving it: with it, whatever waits
+// for its end stays as it is.
+func (p *walkPage) askToStop() tea.Cmd {
+	title := "Stop the run?"
+	if pods := stoppedText(p.journal); pods != "" && p.clock.down(p.now) != "" {
+		title += " Pods of " + pods + " stay stopped"
+	}
+	item, _, _ := p.current()
+	p.nav.Open(ui.NewMenu(title, []ui.Entry{
+		{Key: "y", Title: "Stop it here, and leave", Note: p.stopText(item), Do: func() tea.Cmd {
+			if !p.running {
+				p.nav.Notify(ui.Notice, "The run has ended meanwhile.")
+				return nil
+			}
+			p.running = false
+			if p.Holds() != "" {
+				p.nav.Notify(ui.Notice, "It stops after the request that is on its way.")
+				return nil
+			}
+			return p.leave()
+		}},
+		{Key: "n", Title: "Go on", Note: "the run went on meanwhile"},
+	}))
+	return nil
+}
+
 func (p *walkPage) leave() tea.Cmd {
 	p.nav.Pop()
 	if p.overChecks && p.begun() {
@@ -424,8 +347,6 @@ func (p *walkPage) leave() tea.Cmd {
 
 // resting says what it means to leave the operation where it is.
 func (p *walkPage) resting() string {
-	if item, _, ok := p.current(); ok && item.Stop != "" {
-		return sentence(item.Stop)
-	}
-	return "nothing goes on by itself."
+	item, _, _ := p.current()
+	return sentence(p.stopText(item))
 }

@@ -143,12 +143,13 @@ func TestLabRecreateFromBackup(t *testing.T) {
 		return c != nil && c.Object.Labels["app"] == "web"
 	})
 	r.openMigration("web-data")
-	r.runRest()
-	r.typeText("web-data")
-	r.press("enter")
-	r.until("the end, or a stop", r.atStage(atEnd, atDiff, atHalt, atError))
+	r.finish("web-data")
 	r.wantOn("Done, and seen to be done.")
 	r.press("esc")
+	r.until("the new claim is seen", func() bool {
+		c := r.app.claimNamed("shop", "web-data")
+		return c != nil && single(c.Object) && c.Object.Status.Phase == corev1.ClaimBound
+	})
 
 	volume := r.claim("web-data").Spec.VolumeName
 	patch(api.CoreV1().PersistentVolumes().Patch(t.Context(), volume, types.MergePatchType, []byte(`{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`), metav1.PatchOptions{}))
@@ -165,10 +166,7 @@ func TestLabRecreateFromBackup(t *testing.T) {
 	r.wantOn("Manifest: shop/web-data, RWOP, 1Gi, 1 label", "Nothing stands against it")
 	r.press("enter")
 	r.wantOn("enter start")
-	r.runRest()
-	r.typeText("web-data")
-	r.press("enter")
-	r.until("the end, or a stop", r.atStage(atEnd, atDiff, atHalt, atError))
+	r.finish("web-data")
 	r.wantOn("Done, and seen to be done.")
 	c, err := claims.Get(t.Context(), "web-data", metav1.GetOptions{})
 	if err != nil || !single(c) || c.Labels["app"] != "web" || c.Status.Phase != corev1.ClaimBound || c.Spec.VolumeName != volume {

@@ -22,15 +22,15 @@ func (s *session) operationEntries(v *kube.Volume) []ui.Entry {
 	return []ui.Entry{
 		{
 			Key: "m", Title: "Migrate to ReadWriteOncePod…", Note: "one pod at a time may use it; the data stay",
-			Disabled: s.cannotMigrate(v), Do: func() tea.Cmd { return s.chooseWay(v) },
+			Disabled: s.cannotMigrate(v), Careful: true, Do: func() tea.Cmd { return s.chooseWay(v) },
 		},
 		{
 			Key: "v", Title: "Move or rename the claim…", Note: "the data go to a claim of another name or namespace",
-			Disabled: s.cannotMove(v), Do: func() tea.Cmd { return s.chooseTarget(v) },
+			Disabled: s.cannotMove(v), Careful: true, Do: func() tea.Cmd { return s.chooseTarget(v) },
 		},
 		{
 			Key: "n", Title: "Re-create the claim…", Note: "make the claim that the volume lacks, and bind the two",
-			Disabled: s.cannotRecreate(v), Do: func() tea.Cmd { return s.openChecks(migration.Request{Verb: migration.RecreateClaim, Volume: ref}) },
+			Disabled: s.cannotRecreate(v), Careful: true, Do: func() tea.Cmd { return s.openChecks(migration.Request{Verb: migration.RecreateClaim, Volume: ref}) },
 		},
 	}
 }
@@ -112,10 +112,13 @@ func (s *session) cannotRecreate(v *kube.Volume) string {
 // chooseWay asks which of the two ways to ReadWriteOncePod is meant, and says
 // what each leaves behind.
 func (s *session) chooseWay(v *kube.Volume) tea.Cmd {
-	ref := volumeRef(v)
+	ref, full := volumeRef(v), "the claim is"
+	if setOf(v) != "" {
+		full = "claim and StatefulSet template are"
+	}
 	s.nav.Open(ui.NewMenu("Migrate "+claimOf(v.Object)+" to ReadWriteOncePod", []ui.Entry{
 		{
-			Key: "f", Title: "Full", Note: "claim and StatefulSet template are made anew, too, and the pods stop meanwhile; scheduler and kubelet enforce it",
+			Key: "f", Title: "Full", Note: full + " made anew, too, and the pods stop meanwhile; scheduler and kubelet enforce it",
 			Do: func() tea.Cmd { return s.openChecks(migration.Request{Verb: migration.SinglePod, Volume: ref}) },
 		},
 		{
@@ -132,7 +135,7 @@ func (s *session) chooseTarget(v *kube.Volume) tea.Cmd {
 	ns, name, _ := strings.Cut(from, "/")
 	s.nav.Open(ui.NewPrompt(ui.PromptOptions{
 		Title:       "Move claim " + from + " to",
-		Text:        []ui.Span{{Text: "The claim is deleted, and one of the new name made for the same volume, with the same data. Pods that name the old claim are stopped, and want the new name in their manifests before they can start again."}},
+		Text:        []ui.Span{{Text: "The claim is deleted, and one of the new name made for the same volume, with the same data. Pods that use the old claim have to be stopped first, and want the new name in their manifests before they can start again."}},
 		Placeholder: "namespace/name", Initial: ns + "/" + name,
 		Check: func(text string) string { _, why := s.target(text, from); return why },
 		Do: func(text string) tea.Cmd {

@@ -112,12 +112,24 @@ func (p *checksPage) ordinals(v *kube.Volume, set string) []int {
 	return out
 }
 
+// listOrdinals writes ordinals, which are sorted, as they can be typed: three or
+// more in a row as a range, such as "0-2, 5".
 func listOrdinals(list []int) string {
-	names := make([]string, len(list))
-	for i, n := range list {
-		names[i] = strconv.Itoa(n)
+	var parts []string
+	for i := 0; i < len(list); {
+		end := i
+		for end+1 < len(list) && list[end+1] == list[end]+1 {
+			end++
+		}
+		if end-i < 2 {
+			end = i
+			parts = append(parts, strconv.Itoa(list[i]))
+		} else {
+			parts = append(parts, strconv.Itoa(list[i])+"-"+strconv.Itoa(list[end]))
+		}
+		i = end + 1
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // parseOrdinals reads what was typed, such as "all" or "0, 2-4". Nil is all.
@@ -192,13 +204,8 @@ func (p *checksPage) acknowledge() tea.Cmd {
 	p.nav.Open(ui.NewPrompt(ui.PromptOptions{
 		Title:       "Take responsibility for " + name,
 		Text:        []ui.Span{{Text: name + " may undo or repeat what is done here. Pause it first, if it can be paused, and type its name to go on regardless.", Role: ui.Warn}},
-		Placeholder: name,
-		Check: func(typed string) string {
-			if typed != name {
-				return "type " + name + " to go on, esc to go back"
-			}
-			return ""
-		},
+		Placeholder: "type the name",
+		Check:       wantWord(name),
 		Do: func(string) tea.Cmd {
 			p.req.Operators = append(slices.Clone(p.req.Operators), name)
 			return p.replan()

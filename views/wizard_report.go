@@ -2,11 +2,13 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/actions/migration"
 	"github.com/claimref/claimref/ui"
 )
@@ -17,12 +19,20 @@ type reportInput struct {
 	direction migration.Direction
 	items     []migration.Item
 	took      map[string]time.Duration
+	// sent are the steps whose requests this program has sent; whole says that
+	// it has been at it since the beginning, so that what it did not send nobody
+	// had to.
+	sent  map[string]bool
+	whole bool
+	// scene is how things are in the end.
+	scene migration.Scene
 	// unexpected is what the server did otherwise than its dry runs said.
 	unexpected []string
 	// pods says for how long they were stopped; empty when they never were.
-	pods  string
-	who   string
-	ended time.Time
+	pods    string
+	who     string
+	started time.Time
+	ended   time.Time
 }
 
 // report is what is left of an operation for those who were not there: what
@@ -34,24 +44,17 @@ func report(in reportInput) string {
 	j := in.journal
 	title := operationTitle(j.Request) + ": " + operationSubject(j, fullName)
 	if in.direction == migration.Back {
-		title = "Undone: " + title
+		title = undoneMark + title
 	}
 	say(title)
 	say("")
-	say("Started   " + moment(j.Started) + by(j.By))
-	say("Finished  " + moment(in.ended) + by(in.who))
+	say("Started   " + moment(in.started) + by(j.By))
+	say(finishedMark + moment(in.ended) + by(in.who))
 	if in.pods != "" {
 		say(strings.ToUpper(in.pods[:1]) + in.pods[1:])
 	}
 	say("")
-	say("What was done")
-	for i, item := range in.items {
-		took := ""
-		if d, ok := in.took[item.ID]; ok {
-			took = clockText(d)
-		}
-		say(fmt.Sprintf("  %2d  %5s  %s", i+1, took, item.Title))
-	}
+	in.sayDone(say)
 	if len(in.unexpected) > 0 {
 		say("")
 		say("What the server did otherwise than its dry run said")
@@ -61,7 +64,7 @@ func report(in reportInput) string {
 	}
 	say("")
 	say("What is different now")
-	for _, line := range differences(j, in.direction) {
+	for _, line := range differences(j, in.direction, in.scene) {
 		say("  " + line)
 	}
 	if in.direction == migration.Back {
@@ -69,7 +72,11 @@ func report(in reportInput) string {
 	}
 	if git := manifests(j); len(git) > 0 {
 		say("")
-		say("What to change in the manifests (Git, Helm values), so that they do not bring the old back")
+		why := "so that they say what is there"
+		if replaces(j) {
+			why = "so that they do not bring the old back"
+		}
+		say("What to change in the manifests (Git, Helm values), " + why)
 		for _, line := range git {
 			say("  " + line)
 		}
@@ -77,11 +84,78 @@ func report(in reportInput) string {
 	return b.String()
 }
 
+// sayDone lists what was done, and apart from that the steps that this program
+// has not taken.
+func (in reportInput) sayDone(say func(string)) {
+	var rest []string
+	head := "What was done"
+	if in.direction == migration.Back {
+		head = "What was done to undo it"
+	}
+	say(head)
+	for i, item := range in.items {
+		took, known := "", false
+		var d time.Duration
+		if d, known = in.took[item.ID]; known {
+			took = clockText(d)
+		}
+		switch {
+		case known, in.sent[item.ID], item.Act == migration.Await && in.awaited(item):
+			say(fmt.Sprintf("  %2d  %5s  %s", i+1, took, item.Title))
+		case item.Act != migration.Await:
+			rest = append(rest, fmt.Sprintf("  %2d  %5s  %s", i+1, "", item.Title))
+		}
+	}
+	if len(rest) == 0 {
+		return
+	}
+	say("")
+	if in.whole {
+		say("What was not needed, since it was so already")
+	} else {
+		say("What was done before, by whoever was at it, or was not needed")
+	}
+	for _, line := range rest {
+		say(line)
+	}
+}
+
+// awaited says that a wait that was over at once follows from a step that was
+// taken.
+func (in reportInput) awaited(wait migration.Item) bool {
+	what, object, _ := strings.Cut(wait.ID, "/")
+	var after []string
+	switch what {
+	case "disowned":
+		after = []string{"retention/" + object}
+	case "released":
+		after = []string{"delete/" + object}
+	case "reserved":
+		after = []string{"ready/" + object}
+	case "bound":
+		after = []string{"create/" + object, "ready/" + object}
+	case "started":
+		after = []string{"start/" + object, "recreate/" + object}
+	case "unused":
+		for id := range in.sent {
+			if strings.HasPrefix(id, "stop/") {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(after, func(id string) bool { return in.sent[id] })
+}
+
+// replaces says that an operation replaces claims that there were before.
+func replaces(j migration.Journal) bool {
+	return slices.ContainsFunc(j.Volumes, func(v migration.Volume) bool { return v.From != nil })
+}
+
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "(not known)"
 	}
-	return t.UTC().Format("2006-01-02 15:04:05 MST")
+	return t.UTC().Format(reportTime)
 }
 
 func by(who string) string {
@@ -92,12 +166,12 @@ func by(who string) string {
 }
 
 // differences says how the end differs from the beginning.
-func differences(j migration.Journal, d migration.Direction) []string {
+func differences(j migration.Journal, d migration.Direction, s migration.Scene) []string {
 	var lines []string
 	for _, v := range j.Volumes {
 		switch {
 		case d == migration.Back && v.From != nil:
-			lines = append(lines, fmt.Sprintf("Claim %s/%s has volume %s again, as before; where it was re-created it has another uid", v.From.Namespace, v.From.Name, v.Ref.Name))
+			lines = append(lines, backText(v, s))
 		case d == migration.Back:
 			lines = append(lines, fmt.Sprintf("Volume %s is as it was, without a claim of its own", v.Ref.Name))
 		case j.Request.Verb == migration.SinglePod:
@@ -120,6 +194,20 @@ func differences(j migration.Journal, d migration.Direction) []string {
 		}
 	}
 	return lines
+}
+
+// backText says that a volume has its former claim again, and whether that was
+// made anew.
+func backText(v migration.Volume, s migration.Scene) string {
+	text := fmt.Sprintf("Claim %s/%s has volume %s", v.From.Namespace, v.From.Name, v.Ref.Name)
+	switch now := s.Claims[actions.ClaimKey{Namespace: v.From.Namespace, Name: v.From.Name}]; {
+	case now == nil:
+		return text + " again"
+	case now.UID == v.FromUID:
+		return text + " as before; it was never deleted"
+	default:
+		return text + " again, as before; it was made anew, so that its uid is another one (" + string(now.UID) + ")"
+	}
 }
 
 func longModes(list []corev1.PersistentVolumeAccessMode) string {

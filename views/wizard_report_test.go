@@ -20,6 +20,7 @@ func webReport(t *testing.T, edit func(*reportInput)) string {
 	in := reportInput{
 		journal: j, items: migration.Outline(j, migration.Run{}, webScene()), who: "bob on desk-1", ended: noon(),
 		took: map[string]time.Duration{"stop/shop/web": 41 * time.Second}, pods: "pods were stopped for 0:41",
+		started: j.Started, scene: webScene(),
 	}
 	if edit != nil {
 		edit(&in)
@@ -82,12 +83,31 @@ func TestReportOfASet(t *testing.T) {
 		got.Spec.VolumeClaimTemplates[0].Spec.AccessModes[0] != corev1.ReadWriteOncePod {
 		t.Errorf("the manifest says %+v", got.Spec)
 	}
-	wantIn(t, strings.Join(differences(j, migration.Forward), "\n"), "StatefulSet shop/web was made anew")
+	wantIn(t, strings.Join(differences(j, migration.Forward, webScene()), "\n"), "StatefulSet shop/web was made anew")
 }
 
 func TestReportOfAnUndo(t *testing.T) {
-	text := webReport(t, func(in *reportInput) { in.direction = migration.Back })
-	wantIn(t, text, "Undone: Migrate", "Claim shop/web-data has volume "+webVolume+" again")
+	key := actions.ClaimKey{Namespace: "shop", Name: "web-data"}
+	text := webReport(t, func(in *reportInput) {
+		in.direction, in.whole = migration.Back, true
+		in.sent = map[string]bool{"create/" + webVolume: true}
+		anew := in.scene.Claims[key].DeepCopy()
+		anew.UID = "another"
+		in.scene.Claims[key] = anew
+	})
+	wantIn(
+		t, text, "Undone: Migrate",
+		"Claim shop/web-data has volume "+webVolume+" again, as before; it was made anew, so that its uid is another one (another)",
+		"What was not needed, since it was so already\n   1         Set Retain on volume",
+	)
+	done, rest, _ := strings.Cut(text, "What was not needed")
+	wantIn(t, done, "   8         Create claim shop/web-data", "   9         Wait until claim shop/web-data and volume "+webVolume+" are bound")
+	// What nobody had to do is not among what was done, nor are the waits for it.
+	if strings.Contains(done, "Delete claim") || !strings.Contains(rest, "Delete claim") || strings.Contains(text, "Deployment shop/web are ready") {
+		t.Errorf("what was not needed is said to be done:\n%s", text)
+	}
+	wantIn(t, webReport(t, func(in *reportInput) { in.direction = migration.Back }),
+		"Claim shop/web-data has volume "+webVolume+" as before; it was never deleted", "What was done before, by whoever was at it, or was not needed")
 	if strings.Contains(text, "manifests") || strings.Contains(text, "one pod at a time") {
 		t.Errorf("an undo says what the operation would have said:\n%s", text)
 	}
@@ -97,7 +117,7 @@ func TestReportOfAMove(t *testing.T) {
 	j := webJournal(t)
 	j.Request.Verb = migration.MoveClaim
 	j.Volumes[0].To.Namespace, j.Volumes[0].To.Name = "web", "files"
-	wantIn(t, strings.Join(differences(j, migration.Forward), "\n"), "Claim web/files has volume", "Claim shop/web-data is gone")
+	wantIn(t, strings.Join(differences(j, migration.Forward, webScene()), "\n"), "Claim web/files has volume", "Claim shop/web-data is gone")
 	wantIn(t, strings.Join(manifests(j), "\n"), "claimName: files")
 }
 
@@ -138,6 +158,7 @@ func TestClock(t *testing.T) {
 		t.Error("the pods count as stopped before they are")
 	}
 	c.see(items(d, d, n, l), at(20))
+	c.send("create/v", at(40))
 	if got := c.pods(at(61)); got != "pods stopped for 0:41" {
 		t.Error(got)
 	}
@@ -146,8 +167,12 @@ func TestClock(t *testing.T) {
 	if got := c.pods(at(500)); got != "pods were stopped for 1:00" {
 		t.Error(got)
 	}
-	if got := c.took["create/v"]; got != 50*time.Second {
+	// What somebody took to read a difference is no part of it.
+	if got := c.took["create/v"]; got != 30*time.Second {
 		t.Errorf("the creation took %v", got)
+	}
+	if got, known := c.took["stop/a/b"]; known {
+		t.Errorf("what somebody else did took %v", got)
 	}
 	// What was done before anybody looked has no times.
 	var late walkClock

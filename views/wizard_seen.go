@@ -8,34 +8,28 @@ import (
 
 	"github.com/claimref/claimref/actions/migration"
 	"github.com/claimref/claimref/kube"
+	"github.com/claimref/claimref/ui"
 )
 
 // What a run writes without further questions has been on the screen before,
 // one of each kind: the steps of a StatefulSet's volumes differ by their names
 // alone.
 
-// glance takes in what is on the screen as a second passes. A difference that
-// is there to its end, and was there a second ago, has been looked at; a key
-// that is held down does not get there.
+// glance takes in what is on the screen as a second passes.
 func (p *walkPage) glance() {
 	item, ok := p.selected()
-	if !ok || p.aside != nil || p.narrow && !p.detail || !p.nav.Showing(p) || !p.pager.Read(p.diffEnd) {
-		p.glanced = ""
+	preview, known := p.previewOf(item)
+	if !ok || !known || p.aside != nil || p.narrow && !p.detail || !p.nav.Showing(p) || !p.pager.Read(p.diffEnd) {
+		p.gaze.moved()
 		return
 	}
-	preview, known := p.previewOf(item)
-	if known && p.glanced == item.ID {
-		if p.seen == nil {
-			p.seen = make(map[string]bool)
-		}
-		p.seen[p.stepKind(preview)] = true
-		// What is on the screen may be fresher than what was rehearsed: a run
-		// goes on only if the two are the same in what matters.
-		if rehearsed, ok := p.rehearsed[item.ID]; ok {
-			p.seen[p.stepKind(rehearsed)] = true
-		}
+	kinds := []string{p.stepKind(preview)}
+	// What is on the screen may be fresher than what was rehearsed: a run goes
+	// on only if the two are the same in what matters.
+	if rehearsed, ok := p.rehearsed[item.ID]; ok {
+		kinds = append(kinds, p.rehearsedKind(rehearsed))
 	}
-	p.glanced = item.ID
+	p.gaze.glance(item.ID+"\n"+kinds[0], kinds...)
 }
 
 // stepKind is what differences have in common that a person need not look at
@@ -53,6 +47,27 @@ func (p *walkPage) stepKind(preview kube.StepPreview) string {
 	return string(step.Act) + " " + string(step.Target.Kind) + "\n" + strings.NewReplacer(names...).Replace(text)
 }
 
+// stepKindOf is a kind that was found, and what it was found of.
+type stepKindOf struct {
+	diff string
+	dry  kube.DryRunResult
+	kind string
+}
+
+// rehearsedKind is stepKind, found once: it is asked for with every frame, and a
+// difference may be long.
+func (p *walkPage) rehearsedKind(preview kube.StepPreview) string {
+	known, ok := p.kinds[preview.Step.ID]
+	if !ok || known.diff != preview.Diff || known.dry != preview.DryRun {
+		known = stepKindOf{preview.Diff, preview.DryRun, p.stepKind(preview)}
+		if p.kinds == nil {
+			p.kinds = make(map[string]stepKindOf)
+		}
+		p.kinds[preview.Step.ID] = known
+	}
+	return known.kind
+}
+
 // unseen are the steps that stand for differences not looked at yet, one for
 // each kind.
 func (p *walkPage) unseen() []string {
@@ -63,7 +78,7 @@ func (p *walkPage) unseen() []string {
 		if item.State == migration.Done || item.Act == migration.Await || !known {
 			continue
 		}
-		if kind := p.stepKind(preview); !p.seen[kind] && !kinds[kind] {
+		if kind := p.rehearsedKind(preview); !p.gaze.saw(kind) && !kinds[kind] {
 			kinds[kind] = true
 			found = append(found, item.ID)
 		}
@@ -86,11 +101,33 @@ func (p *walkPage) nothingUnseen() string {
 	return ""
 }
 
-// showUnseen goes to the next difference that has not been looked at.
+// unseenHere says that the difference under the bar has not been looked at.
+func (p *walkPage) unseenHere() bool {
+	here, _ := p.list.Selected()
+	return slices.Contains(p.unseen(), here)
+}
+
+func (p *walkPage) unseenTitle() string {
+	if p.unseenHere() && (!p.narrow || p.detail) && !p.pager.Read(p.diffEnd) {
+		return "read on"
+	}
+	return "next difference"
+}
+
+// showUnseen reads on in the difference under the bar, and goes to the next that
+// has not been looked at once all of it was on the screen for long enough.
 func (p *walkPage) showUnseen() tea.Cmd {
 	unseen := p.unseen()
 	if len(unseen) == 0 {
 		return nil
+	}
+	if p.unseenHere() {
+		if p.narrow && !p.detail {
+			p.detail = true
+			p.gaze.moved()
+			return nil
+		}
+		return p.readOn(p.pager, p.diffEnd)
 	}
 	here, _ := p.list.Selected()
 	place := func(id string) int {
@@ -101,7 +138,27 @@ func (p *walkPage) showUnseen() tea.Cmd {
 		next = unseen[after]
 	}
 	p.list.Select(next)
-	p.detail, p.glanced = true, ""
+	p.detail = true
+	p.gaze.moved()
 	p.redraw()
+	return nil
+}
+
+// readOn turns a difference, which ends at a line, by a screen. What was skipped
+// before is gone back for.
+func (s *session) readOn(text *ui.Pager, end int) tea.Cmd {
+	switch {
+	case text.Read(end):
+		s.nav.Notify(ui.Notice, "this is all of it: look at it for a second, then v goes to the next")
+		return nil
+	case text.Skipped():
+		text.Top()
+		return nil
+	}
+	for _, b := range text.Bindings() {
+		if slices.Contains(b.Keys, "pgdown") {
+			return b.Do()
+		}
+	}
 	return nil
 }

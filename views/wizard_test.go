@@ -2,7 +2,6 @@ package views
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,233 +14,6 @@ import (
 	"github.com/claimref/claimref/actions/migration"
 	"github.com/claimref/claimref/kube"
 )
-
-// webRig is the shop with the claim that is to be migrated, and the operation
-// that does it.
-func webRig(t *testing.T, edit ...func(*Options)) *rig {
-	t.Helper()
-	r := newRig(t, shop(), edit...)
-	r.toWeb()
-	return r
-}
-
-func (r *rig) toWeb() {
-	r.t.Helper()
-	r.see(webShop())
-	r.cluster.op = newFakeOperation(r.t)
-	r.press("/")
-	r.typeText("web-data")
-	r.press("enter")
-}
-
-// review opens the review of the operation.
-func review(t *testing.T, edit ...func(*Options)) *rig {
-	t.Helper()
-	r := newRig(t, shop(), edit...)
-	r.toReview()
-	return r
-}
-
-func (r *rig) toReview() {
-	r.t.Helper()
-	r.toWeb()
-	r.press("a", "m", "f", "enter")
-}
-
-// lookAtAll looks at every difference for as long as it takes.
-func (r *rig) lookAtAll() {
-	r.t.Helper()
-	for range 400 {
-		unseen := r.walk.unseen()
-		if len(unseen) == 0 {
-			return
-		}
-		if here, _ := r.walk.list.Selected(); !slices.Contains(unseen, here) || r.walk.narrow && !r.walk.detail {
-			r.press("v")
-		}
-		if r.press("pgdown"); r.walk.pager.Read(r.walk.diffEnd) {
-			r.send(tickMsg(r.walk.now))
-		}
-	}
-	r.t.Fatalf("%v are not looked at\n%s", r.walk.unseen(), r.screen())
-}
-
-// runRest asks for the rest, after it was looked at.
-func (r *rig) runRest() {
-	r.t.Helper()
-	r.lookAtAll()
-	r.press("r")
-}
-
-// started has typed the word, and stands before the first step.
-func started(t *testing.T, edit ...func(*fakeOperation)) *rig {
-	t.Helper()
-	r := newRig(t, shop())
-	r.toStart(edit...)
-	return r
-}
-
-func (r *rig) toStart(edit ...func(*fakeOperation)) {
-	r.t.Helper()
-	r.toReview()
-	for _, e := range edit {
-		e(r.cluster.op)
-	}
-	r.press("enter")
-	r.typeText("web-data")
-	r.press("enter")
-}
-
-// settleWalk lets the diff on the page of the operation have been seen long
-// enough.
-func (r *rig) settleWalk() {
-	r.send(walkSettledMsg{page: r.walk, turn: r.walk.turn, wait: r.walk.wait, shown: true})
-}
-
-// approve reads the diff to its end and says yes; a word is typed where one is
-// asked for.
-func (r *rig) approve(word string) {
-	r.t.Helper()
-	r.settleWalk()
-	r.press("pgdown", "pgdown", "enter")
-	if word != "" {
-		r.typeText(word)
-		r.press("enter")
-	}
-}
-
-// wantText looks for sentences in the text of the step, which the list beside it
-// takes apart on the screen.
-func (r *rig) wantText(texts ...string) {
-	r.t.Helper()
-	flat := strings.Join(strings.Fields(r.walk.pager.Text()), " ")
-	for _, text := range texts {
-		if !strings.Contains(flat, text) {
-			r.t.Errorf("not said: %q\n%s", text, r.screen())
-		}
-	}
-}
-
-func TestWizardChecksFirst(t *testing.T) {
-	r := webRig(t)
-	r.press("a")
-	r.wantOn("Migrate to ReadWriteOncePod…", "Move or rename the claim…", "Re-create the claim… not now: its claim is there")
-	r.press("m", "down")
-	r.wantOn("Full", "Light", "and no pod stops")
-	r.press("f")
-	r.wantOn("What was looked at before anything is written", "Nothing is written yet.", "are Bound to each other", "enter review")
-	if len(r.cluster.op.sent) != 0 {
-		t.Fatal("something was written before the review")
-	}
-	r.press("enter")
-	r.wantOn("step", "Retain, note the plan", "dry run by the server: ok", "enter start", "v next difference")
-	if len(r.cluster.op.sent) != 0 {
-		t.Fatal("something was written by the review")
-	}
-}
-
-func TestWizardLightWay(t *testing.T) {
-	r := webRig(t)
-	r.press("a", "m", "l")
-	if p := r.top(); p == nil || p.req.Verb != actions.SinglePodLight || p.req.Volume.Name != webVolume {
-		t.Fatalf("the light way opens %+v", p)
-	}
-}
-
-// TestWizardMenuReasons: what is plainly impossible is said in the menu.
-func TestWizardMenuReasons(t *testing.T) {
-	for name, want := range map[string][]string{
-		"nfs-archive": {"Migrate to ReadWriteOncePod… not now: its modes are RWX", "Move or rename the claim… not now: the volume has no claim", "Re-create the claim… not now: it names no claim"},
-		"pvc-5e28b8":  {"Migrate to ReadWriteOncePod… not now: its claim is gone; re-create that first", "Re-create the claim… make the claim that the volume lacks"},
-		"pvc-77b1":    {"Migrate to ReadWriteOncePod… not now: the volume is being deleted"},
-		"example-pv":  {"Migrate to ReadWriteOncePod… not now: it is no CSI volume"},
-	} {
-		r := newRig(t, shop())
-		r.resize(160, 45)
-		r.press("/")
-		r.typeText(name)
-		r.press("enter", "a")
-		r.wantOn(want...)
-	}
-	r := webRig(t, func(o *Options) { o.ReadOnly = true })
-	r.press("a", "m")
-	r.wantOn("Migrate to ReadWriteOncePod… not now: started with --read-only")
-	if len(r.cluster.planned) != 0 {
-		t.Error("something was planned in spite of --read-only")
-	}
-}
-
-func TestWizardBlocked(t *testing.T) {
-	r := webRig(t)
-	r.cluster.plan = func(migration.Request) (migration.Journal, []actions.Check, []migration.Item, error) {
-		return migration.Journal{}, []actions.Check{
-			{Severity: actions.Pass, Text: "All is well"},
-			{Severity: actions.Block, Text: "Two pods use it", Remedy: "Stop one of them"},
-		}, nil, nil
-	}
-	r.press("a", "m", "f")
-	r.wantOn("It can't be started: 1 check forbids it", "Blocked, nothing is written: Two pods use it.", "Stop one of them")
-	if at, ok := strings.Index(r.screen(), "Two pods"), strings.Index(r.screen(), "All is well"); at > ok {
-		t.Error("what is worst does not come first")
-	}
-	r.press("enter")
-	r.wantOff("Steps")
-	r.wantOn("review: Two pods use it")
-	r.cluster.plan = nil
-	r.press("r")
-	r.wantOn("enter review")
-}
-
-func TestWizardOptionsReplan(t *testing.T) {
-	r := webRig(t)
-	r.cluster.operators = []string{"Kafka shop/main"}
-	r.cluster.plan = func(req migration.Request) (migration.Journal, []actions.Check, []migration.Item, error) {
-		var checks []actions.Check
-		if !req.Recreate {
-			checks = append(checks, actions.Check{ID: "surge", Severity: actions.Warn, Text: "It would wait for itself"})
-		}
-		if !req.DeleteCompleted {
-			checks = append(checks, actions.Check{ID: "pods-hold", Severity: actions.Block, Text: "Completed pods hold it"})
-		}
-		if len(req.Operators) == 0 {
-			checks = append(checks, actions.Check{
-				ID: "owner-operator", Severity: actions.Block, Text: "It belongs to Kafka shop/main",
-				Remedy: "Pause its operator",
-			})
-		}
-		return r.cluster.op.journal, checks, r.cluster.op.items, nil
-	}
-	r.press("a", "m", "f", "s", "x")
-	r.wantOn("Strategy Recreate: set", "Completed pods: deleted", "Responsibility taken: not yet for Kafka shop/main")
-	r.press("A")
-	r.typeText("Kafka shop/other")
-	r.press("enter")
-	r.wantOn("type Kafka shop/main to go on")
-	for range "other" {
-		r.press("backspace")
-	}
-	r.typeText("main")
-	r.press("enter")
-	r.wantOn("Responsibility taken: Kafka shop/main", "enter review")
-	last := r.cluster.planned[len(r.cluster.planned)-1]
-	if !last.Recreate || !last.DeleteCompleted || !slices.Equal(last.Operators, []string{"Kafka shop/main"}) {
-		t.Errorf("planned with %+v", last)
-	}
-}
-
-func TestParseOrdinals(t *testing.T) {
-	all := []int{0, 1, 2, 5}
-	for text, want := range map[string][]int{"all": nil, "": nil, "0": {0}, "2, 0": {0, 2}, "1-5": {1, 2, 5}, "0-5": nil} {
-		if got, err := parseOrdinals(text, all); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"x", "3", "0-9", "2-1", "0,,1", "-1"} {
-		if got, err := parseOrdinals(text, all); err == nil {
-			t.Errorf("%q is %v, want an error", text, got)
-		}
-	}
-}
 
 func TestWizardStartIsTyped(t *testing.T) {
 	r := review(t)
@@ -306,80 +78,6 @@ func TestWizardStepByStep(t *testing.T) {
 	r.press("enter", "u", "r")
 	if len(op.sent) != len(want) {
 		t.Error("a key after the end sent another request")
-	}
-}
-
-// TestWizardRunsTheRest: one word covers what was reviewed.
-func TestWizardRunsTheRest(t *testing.T) {
-	r := review(t)
-	r.runRest()
-	r.wantOn("Type the claim's name to run all that was reviewed", "The run stops when anything is not as it was rehearsed.")
-	r.typeText("web-data")
-	r.press("enter")
-	if r.walk.stage != atEnd || len(r.cluster.op.sent) != 8 {
-		t.Fatalf("the run ended at %v with %v sent\n%s", r.walk.stage, r.cluster.op.ids(), r.screen())
-	}
-}
-
-// TestWizardRunStops: whatever is not as it was reviewed ends the run before
-// anything else is written.
-func TestWizardRunStops(t *testing.T) {
-	deletion := "delete/" + webVolume
-	for name, tc := range map[string]struct {
-		play func(*fakeOperation)
-		sent int
-		said string
-	}{
-		"another preview": {func(f *fakeOperation) {
-			f.previews = func(p *kube.StepPreview) error {
-				if p.Step.ID == deletion {
-					// A server that could take part then, and can't now.
-					p.DryRun = kube.DryRunResult{Reason: "webhook w does not support dry run"}
-				}
-				return nil
-			}
-		}, 2, "not as it was rehearsed"},
-		"a halt": {func(f *fakeOperation) {
-			f.moves[deletion] = migration.Move{Kind: migration.Halt, Reason: "somebody made another claim", Remedy: "Look at it"}
-		}, 2, "somebody made another claim. Look at it."},
-		"another outcome": {func(f *fakeOperation) {
-			f.answer = func(p kube.StepPreview) (kube.Performed, error) {
-				if p.Step.ID == "stop/shop/web" {
-					return kube.Performed{Step: p.Step, Unexpected: "spec.replicas differs"}, nil
-				}
-				return kube.Performed{}, nil
-			}
-		}, 2, "The server did something else than its dry run said: spec.replicas differs."},
-		"a refusal": {func(f *fakeOperation) {
-			f.answer = func(p kube.StepPreview) (kube.Performed, error) {
-				if p.Step.ID == deletion {
-					return kube.Performed{}, apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "web-data", errors.New("no"))
-				}
-				return kube.Performed{}, nil
-			}
-		}, 3, "Stopped:"},
-		"an unknown outcome": {func(f *fakeOperation) {
-			f.answer = func(p kube.StepPreview) (kube.Performed, error) {
-				if p.Step.ID == deletion {
-					return kube.Performed{}, fmt.Errorf("delete: %w", kube.ErrOutcomeUnknown)
-				}
-				return kube.Performed{}, nil
-			}
-		}, 3, "r reads it back"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := review(t)
-			tc.play(r.cluster.op)
-			r.runRest()
-			r.typeText("web-data")
-			r.press("enter")
-			if !strings.Contains(strings.Join(strings.Fields(r.walk.pager.Text()), " ")+r.screen(), tc.said) {
-				t.Errorf("not said: %q\n%s", tc.said, r.screen())
-			}
-			if r.walk.running || len(r.cluster.op.sent) != tc.sent {
-				t.Errorf("running %v, sent %v", r.walk.running, r.cluster.op.ids())
-			}
-		})
 	}
 }
 
@@ -471,7 +169,17 @@ func TestWizardLeaveAndReturn(t *testing.T) {
 	if !r.walk.running {
 		t.Fatal("it does not run")
 	}
+	r.wantOn("Leaving stops the run here.")
+	r.wantOff("You may leave")
+	// It is asked first, and the run goes on meanwhile.
 	r.press("esc")
+	r.wantOn("Stop the run? Pods of deploy/web (1 pod) stay stopped")
+	r.press("esc")
+	r.wantOn("Waiting for")
+	if !r.walk.running {
+		t.Fatal("a question that was not answered has stopped the run")
+	}
+	r.press("esc", "y")
 	r.wantOn("1 Volumes", "The operation stays where it is")
 	r.see(webShop(noted(t, r.cluster.op.journal, "bob on desk-1", "mine")))
 	r.press("g")
@@ -508,14 +216,15 @@ func TestWizardHaltAndUndo(t *testing.T) {
 	op := r.cluster.op
 	r.approve("")
 	r.approve("")
-	r.wantOn("Stopped: somebody made another claim. Look at it.", "r look again", "u undo")
+	r.wantOn("Halted: somebody made another claim. Look at it.", "r look again and resume", "u undo")
 	r.press("enter")
 	if len(op.sent) != 2 {
 		t.Fatal("enter went on over a halt")
 	}
 	delete(op.moves, deletion)
 	r.press("u")
-	r.wantOn("Undo from here on", "Noted on the volume, so that whoever goes on from another machine undoes it too", "esc cancel")
+	r.wantOn("Undo from here on", "After that nothing is deleted or made anew", "esc cancel")
+	r.wantText("Noted on the volume, so that whoever goes on from another machine undoes it too")
 	r.press("esc")
 	r.wantOn("Delete claim shop/web-data")
 	if len(op.sent) != 2 {
@@ -546,102 +255,6 @@ func TestWizardNothingToUndo(t *testing.T) {
 	r.wantOn("undo: nothing was written yet")
 }
 
-// TestWizardAnotherSession: what somebody else has begun is seen on the volume;
-// it is taken over by a typed word, and rehearsed before it goes on.
-func TestWizardAnotherSession(t *testing.T) {
-	r := webRig(t)
-	op := r.cluster.op
-	op.holder = migration.Holder{Who: "ann on laptop-7", Token: "hers", Since: noon().Add(-2 * time.Minute)}
-	op.done = 3
-	r.see(webShop(noted(t, op.journal, "ann on laptop-7", "hers")))
-	r.wantOn("R opens what is unfinished", "▶ pvc-3f0c", "Unfinished: Migrate to ReadWriteOncePod of shop/web-data, begun 2m ago by ann on laptop-7")
-	r.press("a")
-	r.wantOn("not now: an operation is unfinished on it; R opens that")
-	r.press("esc", "R")
-	r.wantOn("ann on laptop-7 has been at work on this", "t take over")
-	r.wantText("Ask them, or take it over.")
-	if len(r.cluster.resumed) != 1 || r.cluster.resumed[0].ID != "op-1" {
-		t.Fatalf("resumed %+v", r.cluster.resumed)
-	}
-	r.press("u")
-	r.wantOn("undo: somebody else holds it; take it over first")
-	r.press("t")
-	r.settleWalk()
-	r.press("enter")
-	r.wantOn("Type web-data to go on", "Only one may be at work on it")
-	r.typeText("web-data")
-	r.press("enter")
-	if !slices.Equal(op.ids(), []string{"take-over"}) {
-		t.Fatalf("sent %v", op.ids())
-	}
-	r.wantOn("Under way, begun by ann on laptop-7.", "enter go on", "step 4 of 13")
-	r.press("enter")
-	r.wantOn("Step 4 is not written yet.")
-	// For how long the pods were stopped before is not known.
-	r.wantOn("pods stopped for more than 0:00")
-}
-
-// TestWizardOwnOtherSession: one's own run that crashed is told from somebody
-// else's.
-func TestWizardOwnOtherSession(t *testing.T) {
-	r := webRig(t)
-	op := r.cluster.op
-	op.holder, op.done = migration.Holder{Who: op.run.Holder.Who, Token: "former"}, 2
-	r.see(webShop(noted(t, op.journal, op.run.Holder.Who, "former")))
-	r.press("R")
-	r.wantOn("That is this program, run by you another time")
-}
-
-func TestWizardBrokenJournal(t *testing.T) {
-	r := webRig(t)
-	broken := noted(t, r.cluster.op.journal, "ann", "x")
-	objects := webShop(broken)
-	for _, v := range objects.Volumes {
-		if v.Name == webVolume {
-			v.Annotations[migration.AnnotationJournal] = "{"
-		}
-	}
-	r.see(objects)
-	r.wantOn("R looks for a backup: the note of an unfinished operation can't be used", "An unfinished operation is noted on it, which can't be used")
-	r.press("R")
-	r.wantOn("Unfinished operations, and backups", "the operation noted on volume")
-	r.press("esc")
-	r.cluster.backups = []kube.Backup{{Path: "/backups/op-1", Journal: r.cluster.op.journal}, {Path: "/backups/bad", Err: errors.New("no journal")}}
-	r.press("R")
-	r.typeText("from the backup")
-	r.press("enter")
-	r.wantOn("13 steps", "enter start")
-	if len(r.cluster.resumed) != 1 || r.cluster.resumed[0].Journal == nil {
-		t.Errorf("resumed %+v", r.cluster.resumed)
-	}
-}
-
-// TestWizardMember: a volume that only points to its lead leads there.
-func TestWizardMember(t *testing.T) {
-	r := webRig(t)
-	objects := webShop(noted(t, r.cluster.op.journal, "ann", "x"))
-	for _, v := range objects.Volumes {
-		if v.Name == "nfs-archive" {
-			v.Annotations = map[string]string{migration.AnnotationPlan: "op-1 " + webVolume}
-		}
-	}
-	r.see(objects)
-	r.press("esc", "/")
-	r.typeText("nfs-archive")
-	r.press("enter")
-	r.wantOn("Part of an unfinished operation, noted on volume " + webVolume)
-	r.press("R")
-	if len(r.cluster.resumed) != 1 || r.cluster.resumed[0].Lead != webVolume {
-		t.Errorf("resumed %+v", r.cluster.resumed)
-	}
-}
-
-func TestWizardNoOperations(t *testing.T) {
-	r := webRig(t)
-	r.press("R")
-	r.wantOn("No operation is unfinished, and there are no backups of any.")
-}
-
 // TestWizardRehearsalFails: what could not be rehearsed is not started.
 func TestWizardRehearsalFails(t *testing.T) {
 	r := webRig(t)
@@ -670,71 +283,6 @@ func TestWizardDryRunOnly(t *testing.T) {
 	}
 }
 
-// TestWizardNeedsTheWholeDiff: what was not on the screen to its end is not
-// approved, and neither is a step that is not the one on screen.
-func TestWizardNeedsTheWholeDiff(t *testing.T) {
-	r := review(t)
-	r.resize(80, 24)
-	r.cluster.op.previews = func(p *kube.StepPreview) error {
-		p.Diff = "@@ -1 +1 @@\n" + strings.Repeat("-  line\n", 60)
-		return nil
-	}
-	r.press("enter")
-	r.typeText("web-data")
-	r.press("enter")
-	r.settleWalk()
-	r.press("enter")
-	r.wantOn("the difference goes on below")
-	r.press("tab", "enter")
-	r.wantOn("the difference is on the other side")
-	r.press("tab", "G", "enter")
-	r.wantOn("was skipped")
-	if len(r.cluster.op.sent) != 0 {
-		t.Fatal("a diff was approved that had not been on the screen")
-	}
-	r.press("home")
-	for range 8 {
-		r.press("pgdown")
-	}
-	r.press("j", "enter")
-	if len(r.cluster.op.sent) != 0 {
-		t.Fatal("a step was approved while another one was on the screen")
-	}
-	// Enter led back to the step; its diff has to be read again.
-	r.settleWalk()
-	for range 8 {
-		r.press("pgdown")
-	}
-	r.press("enter")
-	if len(r.cluster.op.sent) != 1 {
-		t.Errorf("after all of it was on the screen it can't be approved\n%s", r.screen())
-	}
-}
-
-// TestWizardUnsupportedIsTyped: what the server can't dry-run is said, and
-// typed.
-func TestWizardUnsupportedIsTyped(t *testing.T) {
-	r := started(t, func(f *fakeOperation) {
-		f.previews = func(p *kube.StepPreview) error {
-			p.DryRun = kube.DryRunResult{Reason: "webhook w does not support dry run"}
-			return nil
-		}
-	})
-	r.wantOn("NOT dry-run by the server")
-	r.settleWalk()
-	r.press("enter")
-	r.wantOn("The server could not dry-run this")
-	r.press("enter")
-	if len(r.cluster.op.sent) != 0 {
-		t.Fatal("it was sent without the word")
-	}
-	r.typeText(webVolume)
-	r.press("enter")
-	if len(r.cluster.op.sent) != 1 {
-		t.Error("it was not sent with the word")
-	}
-}
-
 // TestWizardDropsOldAnswers: an answer to a question that is no longer asked
 // changes nothing.
 func TestWizardDropsOldAnswers(t *testing.T) {
@@ -757,21 +305,56 @@ func TestWizardCommands(t *testing.T) {
 	r.wantOn("enter start")
 }
 
-func TestWizardMoveTarget(t *testing.T) {
+// TestBegunGoesOnWithoutFullRehearsal: what is under way is not locked by a
+// dry run of a later step.
+func TestBegunGoesOnWithoutFullRehearsal(t *testing.T) {
 	r := webRig(t)
-	r.press("a", "v")
-	r.wantOn("Move claim shop/web-data to", "that is the claim it has")
-	for range "web-data" {
-		r.press("backspace")
+	op := r.cluster.op
+	op.holder, op.done = op.run.Holder, 3
+	op.rehearsals = func(p *kube.StepPreview) error {
+		if p.Step.Act == migration.Create {
+			return errors.New("the webhook says no")
+		}
+		return nil
 	}
-	r.typeText("Web_Data")
-	r.wantOn("can't be a claim's name")
-	for range "Web_Data" {
-		r.press("backspace")
-	}
-	r.typeText("web-files")
+	r.see(webShop(noted(t, op.journal, "bob on desk-1", "mine")))
+	r.press("R")
+	r.wantOn("not all that is left could be rehearsed: the webhook says no", "enter go on")
+	r.wantOff("It can't be started", "r run the rest")
 	r.press("enter")
-	if len(r.cluster.planned) != 1 || r.cluster.planned[0].To.String() != "shop/web-files" || r.cluster.planned[0].Verb != migration.MoveClaim {
-		t.Errorf("planned %+v", r.cluster.planned)
+	r.typeText("web-data")
+	r.press("enter")
+	if r.walk.stage != atDiff {
+		t.Errorf("stage %v\n%s", r.walk.stage, r.screen())
+	}
+	r.press("r")
+	r.wantOn("run the rest: not all of it could be rehearsed")
+}
+
+// TestUnexpectedAtTheEnd: what the last write did otherwise is said.
+func TestUnexpectedAtTheEnd(t *testing.T) {
+	r := review(t)
+	op := r.cluster.op
+	last := ""
+	for _, i := range op.items {
+		if i.Act != migration.Await {
+			last = i.ID
+		}
+	}
+	op.answer = func(p kube.StepPreview) (kube.Performed, error) {
+		if p.Step.ID == last {
+			return kube.Performed{Step: p.Step, Unexpected: "metadata.labels.x differs"}, nil
+		}
+		return kube.Performed{}, nil
+	}
+	r.runRest()
+	r.typeText("web-data")
+	r.press("enter")
+	if r.walk.stage != atEnd {
+		t.Fatalf("stage %v", r.walk.stage)
+	}
+	r.wantText("What the server did otherwise than its dry run said", "metadata.labels.x differs")
+	if !strings.Contains(r.cluster.report, "metadata.labels.x differs") {
+		t.Errorf("not in the report that is kept:\n%s", r.cluster.report)
 	}
 }

@@ -24,6 +24,19 @@ func operationTitle(req migration.Request) string {
 	return "Operation " + string(req.Verb)
 }
 
+// shortName is operationTitle where there is no room for that.
+func shortName(req migration.Request) string {
+	switch req.Verb {
+	case migration.SinglePod:
+		return "Migrate"
+	case migration.MoveClaim:
+		return "Move"
+	case migration.RecreateClaim:
+		return "Re-create"
+	}
+	return string(req.Verb)
+}
+
 // claimsOf are the claims that an operation replaces, or makes where there was
 // none.
 func claimsOf(j migration.Journal) []actions.ClaimKey {
@@ -90,6 +103,8 @@ func shortTitle(step migration.Step, j migration.Journal) string {
 	keeps := policyOf(step, j) == corev1.PersistentVolumeReclaimRetain
 	object := kindShort(string(step.Target.Kind)) + "/" + step.Target.Name
 	switch what {
+	case "alone":
+		return "no other operation"
 	case "note":
 		if keeps {
 			return about("note the plan", "note for")
@@ -110,7 +125,7 @@ func shortTitle(step migration.Step, j migration.Journal) string {
 	case "completed":
 		return "delete completed " + object
 	case "unused":
-		return "no pod, no attachment"
+		return "wait until nothing uses it"
 	case "delete":
 		return "delete claim " + step.Target.Name
 	case "released":

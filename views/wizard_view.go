@@ -28,7 +28,7 @@ func (p *walkPage) Title() string {
 	case p.overChecks:
 		return "Steps"
 	}
-	return operationTitle(p.journal.Request)
+	return operationTitle(p.journal.Request) + p.glyph(" › ", " > ") + "Steps"
 }
 
 // name is what the operation is called at the head of the page.
@@ -82,11 +82,8 @@ func (p *walkPage) Render(t *ui.Theme, w, h int) string {
 // head says what the operation is at the left, and how far it came at the
 // right.
 func (p *walkPage) head(t *ui.Theme, w int) string {
-	title := p.name()
 	right := p.progress()
-	room := max(w-ui.Width(right)-2, 10)
-	title = ui.Cut(title, room)
-	subject := ui.Cut(ui.Clean(operationSubject(p.journal, subjectName)), max(room-ui.Width(title)-3, 0))
+	title, subject := p.headline(max(w-ui.Width(right)-2, 10))
 	left := []ui.Span{{Text: title, Role: ui.Strong}}
 	if subject != "" {
 		left = append(left, ui.Span{Text: "   " + subject})
@@ -96,6 +93,32 @@ func (p *walkPage) head(t *ui.Theme, w int) string {
 		gap += len("   ")
 	}
 	return t.Spans(left) + strings.Repeat(" ", gap) + t.Spans([]ui.Span{{Text: right, Role: ui.Notice}})
+}
+
+// headline is what the operation is and what it is about, in so much room: the
+// volume goes first, then the words; the claim's end stays.
+func (p *walkPage) headline(room int) (title, subject string) {
+	const gap = len("   ")
+	fits := func(title, subject string) bool { return ui.Width(title)+gap+ui.Width(subject) <= room }
+	title, subject = p.name(), ui.Clean(operationSubject(p.journal, subjectName))
+	if fits(title, subject) {
+		return title, subject
+	}
+	short := shortName(p.journal.Request)
+	if p.run.Direction == migration.Back {
+		short = "Undo"
+	}
+	subject = ui.Clean(operationSubject(p.journal, 0))
+	for _, title := range []string{title, short} {
+		if fits(title, subject) {
+			return title, subject
+		}
+	}
+	const least = 16
+	if left := room - ui.Width(short) - gap; left >= least {
+		return short, ui.CutMiddle(subject, left)
+	}
+	return ui.CutMiddle(subject, room), ""
 }
 
 // progress says how far it came, and for how long the pods have been stopped.
@@ -153,7 +176,7 @@ func (r stepRows) Cells(i int) []ui.Cell {
 	glyph, role, title := p.glyph("·", "."), ui.Dim, ui.Dim
 	switch {
 	case item.State == migration.Done:
-		glyph, role, title = p.glyph("✓", "v"), ui.Good, ui.Plain
+		glyph, role, title = p.tick(), ui.Good, ui.Plain
 	case item.State == migration.Now && (p.stage == atHalt || p.stage == atError):
 		glyph, role, title = p.glyph("✕", "x"), ui.Bad, ui.Strong
 	case item.State == migration.Now:
@@ -163,7 +186,7 @@ func (r stepRows) Cells(i int) []ui.Cell {
 	if p.aside == nil {
 		if d, ok := p.clock.took[item.ID]; ok {
 			took = clockText(d)
-		} else if since, ok := p.clock.turn[item.ID]; ok && item.State == migration.Now && p.confirmed {
+		} else if since, ok := p.clock.turn[item.ID]; ok && item.State == migration.Now && (p.stage == atWait || p.clock.sent[item.ID]) {
 			took = clockText(p.now.Sub(since))
 		}
 	}
@@ -230,6 +253,7 @@ func (p *walkPage) redraw() {
 		p.shown = item.ID
 		p.pager.Top()
 		p.pager.Unread()
+		p.gaze.moved()
 	}
 	p.pager.SetLines(p.stepText(item))
 }
@@ -347,9 +371,9 @@ func (p *walkPage) previewLines(preview kube.StepPreview) []ui.Line {
 	case !d.Supported:
 		said = ui.Line{{Text: "NOT dry-run by the server: " + d.Reason + ". Computed here, may differ", Role: ui.Bad}}
 	case preview.Temporary != "":
-		said = ui.Line{{Text: p.glyph("✓ ", "v ") + "dry run by the server: ok, under another name while its own is taken", Role: ui.Good}}
+		said = ui.Line{{Text: p.tick() + " dry run by the server: ok, under another name while its own is taken", Role: ui.Good}}
 	default:
-		said = ui.Line{{Text: p.glyph("✓ ", "v ") + "dry run by the server: ok", Role: ui.Good}}
+		said = ui.Line{{Text: p.tick() + " dry run by the server: ok", Role: ui.Good}}
 	}
 	head := []ui.Line{{{Text: string(ref.Kind) + " " + name, Role: ui.Accent}}, said}
 	return slices.Concat(head, p.diffBody(foldNote(preview.Diff)))
@@ -396,17 +420,7 @@ func (p *walkPage) endLines() []ui.Line {
 	if p.saved != "" {
 		lines = append(lines, ui.Line{{Text: "This report is " + p.saved, Role: ui.Dim}}, ui.Line{})
 	}
-	for raw := range strings.Lines(p.report) {
-		raw = strings.TrimRight(raw, "\n")
-		role := ui.Plain
-		if raw != "" && !strings.HasPrefix(raw, " ") {
-			role = ui.Strong
-		} else if strings.HasPrefix(strings.TrimSpace(raw), "#") {
-			role = ui.Dim
-		}
-		lines = append(lines, ui.Line{{Text: raw, Role: role}})
-	}
-	return lines
+	return append(lines, reportLines(p.report)...)
 }
 
 // severityMark is the glyph of a check and its roles.
@@ -418,5 +432,5 @@ func (s *session) severityMark(severity actions.Severity) (glyph string, role, t
 		return "! ", ui.Warn, ui.Warn
 	case actions.Pass:
 	}
-	return s.glyph("✓ ", "v "), ui.Good, ui.Plain
+	return s.tick() + " ", ui.Good, ui.Plain
 }

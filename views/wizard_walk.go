@@ -2,7 +2,7 @@ package views
 
 import (
 	"errors"
-	"maps"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -42,12 +42,18 @@ func (p *walkPage) looked(st kube.Standing, err error) tea.Cmd {
 		}
 		return p.fail(kube.Explain(err))
 	}
+	if p.rejoined && grounds(p.journal, p.standing.Scene) != grounds(p.journal, st.Scene) {
+		p.rehearsed = nil
+		p.changed = "What this is about changed since you left it, so that all that is left was rehearsed anew."
+	}
+	p.rejoined = false
 	run := p.op.Part()
 	turned := p.standing.Outline != nil && p.run.Direction != run.Direction
 	p.standing, p.run, p.items, p.unlooked = st, run, st.Outline, ""
 	if turned {
 		p.rehearsed = nil
 		p.clock.again()
+		p.turnedHere = true
 	}
 	p.clock.see(p.items, p.now)
 	switch move := st.Move; {
@@ -117,18 +123,10 @@ func (p *walkPage) previewed(msg stepPreviewedMsg) tea.Cmd {
 		p.aside = &step
 	}
 	if p.running {
-		rehearsed, ok := p.rehearsed[p.fresh.Step.ID]
-		same := ok && kube.Same(rehearsed, p.fresh)
-		if same && p.fresh.DryRun.Supported {
+		if p.asRehearsed() {
 			return p.send()
 		}
-		p.running = false
-		p.changed = "This step is not as it was rehearsed, so that the run stopped before it. Look at it, and go on by hand."
-		if same {
-			// The word for the run is none for what nobody but this program
-			// has worked out.
-			p.changed = "The server could not dry-run this step, so that the run stopped before it. Look at it, and go on by hand."
-		}
+		p.haltRun()
 	}
 	p.follow()
 	p.pager.Top()
@@ -183,9 +181,17 @@ func (p *walkPage) stepWord() (word string, text []ui.Span) {
 		})
 	}
 	switch {
+	case p.leavingOut():
+		word = leftOut(step)
+		text = append(text, ui.Span{Text: sentence(step.Title) + " " + sentence(step.Why) + " " + sentence(step.Then)})
 	case p.aside != nil:
 		word = confirmWord(p.journal)
 		text = append(text, ui.Span{Text: sentence(step.Title) + " " + sentence(step.Why)})
+		if step.ID == turnID {
+			text = append(text, ui.Span{Text: "\n" + p.turnText(), Role: ui.Notice})
+		}
+	case step.Confirm != "":
+		word, text = step.Confirm, append(text, ui.Span{Text: sentence(step.Title) + " " + sentence(step.Why)})
 	case destroys(step):
 		word = step.Target.Name
 		text = append(text, ui.Span{Text: sentence(step.Title) + " This can't be taken back; what it was like is in the journal and in the backup."})
@@ -198,13 +204,8 @@ func (p *walkPage) stepWord() (word string, text []ui.Span) {
 func (p *walkPage) ask(word, title string, text []ui.Span, stage walkStage, do func() tea.Cmd) tea.Cmd {
 	turn := p.turn
 	p.nav.Open(ui.NewPrompt(ui.PromptOptions{
-		Title: title, Text: append(wholeWord(word), text...), Placeholder: word,
-		Check: func(typed string) string {
-			if typed != word {
-				return "type " + word + " to go on, esc to go back"
-			}
-			return ""
-		},
+		Title: title, Text: append(wholeWord(word), text...), Placeholder: p.typeWhat(word),
+		Check: wantWord(word),
 		Do: func(string) tea.Cmd {
 			// A wait is looked at every second, whatever is typed meanwhile.
 			if p.stage != stage || p.turn != turn && stage != atWait {
@@ -219,79 +220,32 @@ func (p *walkPage) ask(word, title string, text []ui.Span, stage walkStage, do f
 	return nil
 }
 
-// wholeWord shows a word that is too long for the title and the line of a
-// prompt.
-func wholeWord(word string) []ui.Span {
-	const most = 32
-	if ui.Width(word) <= most {
-		return nil
-	}
-	return []ui.Span{{Text: "The word to type: "}, {Text: word, Role: ui.Strong}, {Text: "\n"}}
-}
-
-// start begins to write what was reviewed: step by step, or all of it.
-func (p *walkPage) start(run bool) tea.Cmd {
-	begin := func() tea.Cmd {
-		p.confirmed, p.running = true, run
-		return p.look()
-	}
-	if p.confirmed && !run {
-		return begin()
-	}
-	title := "Type the claim's name to start"
-	if run {
-		title = "Type the claim's name to run all that was reviewed"
-	}
-	return p.ask(confirmWord(p.journal), title, p.startText(run), p.stage, begin)
-}
-
-// startText says what will happen, and what was warned of. What is cut where
-// there is little room is the warnings, which the page of the checks has too.
-func (p *walkPage) startText(run bool) []ui.Span {
-	left, deletions := 0, 0
-	for _, item := range p.items {
-		if item.State != migration.Done && item.Act != migration.Await {
-			left++
-			if destroys(item.Step) {
-				deletions++
-			}
-		}
-	}
-	what := count(left, "write")
-	if deletions > 0 {
-		what += ", " + count(deletions, "deletion") + " among them"
-	}
-	if run {
-		what += ", one after the other without further questions. The run stops when anything is not as it was rehearsed.\n"
-	} else {
-		what += ", each with its diff before it is sent. You may stop after any of them.\n"
-	}
-	text := []ui.Span{{Text: what}}
-	if pods := stoppedText(p.journal); pods != "" {
-		text = append(text, ui.Span{Text: "Pods are stopped until the end: " + pods + ".\n"})
-	}
-	for _, c := range p.warnings() {
-		text = append(text, ui.Span{Text: "! " + sentence(c.Text) + "\n", Role: ui.Warn})
-	}
-	return text
-}
-
 func (p *walkPage) send() tea.Cmd {
 	p.turn++
 	p.busy = true
-	p.stage, p.changed = atWrite, ""
+	p.stage, p.changed, p.letter = atWrite, "", newLetter()
+	p.clock.send(p.fresh.Step.ID, p.now)
+	p.depart(p)
 	p.redraw()
 	return p.askDo(p.fresh)
 }
 
 // answered takes in what became of a request.
 func (p *walkPage) answered(msg performedMsg) tea.Cmd {
+	if msg.stale != nil || msg.err != nil && !errors.Is(msg.err, kube.ErrOutcomeUnknown) {
+		p.clock.unsend(p.fresh.Step.ID, !p.wrote)
+	}
 	switch {
 	case msg.stale != nil:
 		return p.replanned(*msg.stale)
 	case msg.err == nil:
 		p.wrote, p.conflicts = true, 0
-		if p.aside != nil {
+		switch {
+		case p.aside == nil:
+		case p.leavingOut():
+			// What is left is another operation than the one that was rehearsed.
+			p.rehearsed, p.running = nil, false
+		default:
 			// The word was typed for this end of it.
 			p.confirmed, p.running = true, false
 		}
@@ -348,58 +302,12 @@ func (p *walkPage) replanned(now draft) tea.Cmd {
 	return p.look()
 }
 
-// goAside previews a step out of turn, which the operation itself knows. Title
-// stands for it until it has said so.
-func (p *walkPage) goAside(title string, then []migration.Item, step func(Operation, kube.Standing) migration.Step) tea.Cmd {
-	p.turn++
-	p.busy = true
-	p.running, p.changed = false, ""
-	p.aside, p.asideItems = &migration.Step{ID: asideID, Title: title, Act: migration.Patch}, then
-	p.stage, p.settled = atPreview, false
-	p.follow()
-	p.redraw()
-	return p.askAside(step)
-}
-
-// asideID is the row of a step out of turn in the list.
-const asideID = "aside"
-
-// turnAround previews the step by which the operation walks the other way,
-// with all that would follow it.
-func (p *walkPage) turnAround() tea.Cmd {
-	to := migration.Back
-	if p.run.Direction == migration.Back {
-		to = migration.Forward
+// started is when the first request went out, as far as that was seen here.
+func (p *walkPage) started() time.Time {
+	if p.planned == nil || p.clock.first.IsZero() {
+		return p.journal.Started
 	}
-	title := "Undo from here on"
-	if to == migration.Forward {
-		title = "Go on with it after all"
-	}
-	return p.goAside(title, outlineTo(p.journal, p.standing.Scene, to), func(op Operation, at kube.Standing) migration.Step { return op.Turn(at, to) })
-}
-
-func (p *walkPage) takeOver() tea.Cmd {
-	return p.goAside("Take the operation over", p.items, Operation.TakeOver)
-}
-
-// outlineTo is the outline of an operation as if it had been turned around
-// already.
-func outlineTo(j migration.Journal, s migration.Scene, to migration.Direction) []migration.Item {
-	lead := s.Volumes[j.Lead()]
-	if lead == nil {
-		return nil
-	}
-	turned := lead.DeepCopy()
-	if turned.Annotations == nil {
-		turned.Annotations = map[string]string{}
-	}
-	delete(turned.Annotations, migration.AnnotationDirection)
-	if to == migration.Back {
-		turned.Annotations[migration.AnnotationDirection] = string(to)
-	}
-	s.Volumes = maps.Clone(s.Volumes)
-	s.Volumes[j.Lead()] = turned
-	return migration.Outline(j, migration.Run{Started: true, Direction: to}, s)
+	return p.clock.first
 }
 
 // finish writes the report, once.
@@ -409,8 +317,9 @@ func (p *walkPage) finish() tea.Cmd {
 		return nil
 	}
 	p.report = report(reportInput{
-		journal: p.journal, direction: p.run.Direction, items: p.items, took: p.clock.took, unexpected: p.unexpected,
-		pods: p.clock.pods(p.now), who: p.run.Holder.Who, ended: p.now,
+		journal: p.journal, direction: p.run.Direction, items: p.items, took: p.clock.took, sent: p.clock.sent,
+		whole: p.planned != nil || p.run.Direction == migration.Back && p.turnedHere, scene: p.standing.Scene, unexpected: p.unexpected,
+		pods: p.clock.pods(p.now), who: p.run.Holder.Who, started: p.started(), ended: p.now,
 	})
 	if !p.wrote {
 		// It was done before this page was opened.

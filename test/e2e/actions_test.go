@@ -160,11 +160,11 @@ func TestBlocks(t *testing.T) {
 		// said is the reason, or its beginning.
 		said string
 	}{
-		{"unreserve a bound volume", "blocks-bound", "Bound", "u", "not now: Volume blocks-bound is Bound to claim blocks-ns/bound; to open the volume could give its data to another claim"},
-		{"reserve for the claim that holds it", "blocks-bound", "Bound", "r", "not now: Volume blocks-bound is Bound to claim blocks-ns/bound; to reserve the volume would turn that claim Lost"},
-		{"reserve a volume that is being deleted", "blocks-terminating", "Terminating", "r", "not now: Volume blocks-terminating is being deleted, which can't be taken back"},
-		{"open a volume that is being deleted", "blocks-terminating", "Terminating", "u", "not now: Volume blocks-terminating is being deleted, which can't be taken back"},
-		{"let a released volume be deleted", "blocks-released", "Released", "d", "not now: To set Delete now could destroy the data: the volume is Released, not Bound"},
+		{"unreserve a bound volume", "blocks-bound", "Bound", "u", "it is Bound to claim blocks-ns/bound; to open the volume could give its data to another claim"},
+		{"reserve for the claim that holds it", "blocks-bound", "Bound", "r", "it is Bound to claim blocks-ns/bound; to reserve the volume would turn that claim Lost"},
+		{"reserve a volume that is being deleted", "blocks-terminating", "Terminating", "r", "it is being deleted, which can't be taken back"},
+		{"open a volume that is being deleted", "blocks-terminating", "Terminating", "u", "it is being deleted, which can't be taken back"},
+		{"let a released volume be deleted", "blocks-released", "Released", "d", "to set Delete now could destroy the data: the volume is Released, not Bound"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := c.pvNow(tc.volume).ResourceVersion

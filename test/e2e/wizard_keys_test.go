@@ -76,16 +76,20 @@ func (a *app) run(word string) {
 // can only be waited for.
 func (a *app) lookThrough() {
 	a.t.Helper()
-	const ready, next = "r run the rest", "v next difference"
+	const ready, more, next = "r run the rest", "v read on", "v next difference"
 	timeout := time.After(2 * settleTimeout)
 	for {
 		screen := a.WaitUntil("the run, or a difference to look at", settleTimeout, func(s string) bool {
-			return strings.Contains(s, ready) || strings.Contains(s, next)
+			return strings.Contains(s, ready) || strings.Contains(s, more) || strings.Contains(s, next)
 		})
 		if strings.Contains(screen, ready) {
 			return
 		}
-		a.Press("v", "pgdown", "pgdown", "pgdown")
+		a.Press("v")
+		if strings.Contains(screen, more) {
+			a.WaitUntil("the rest of the difference", screenTimeout, func(s string) bool { return s != screen })
+			continue
+		}
 		select {
 		case <-time.After(look):
 		case <-timeout:

@@ -111,7 +111,7 @@ func TestTwoOperators(t *testing.T) {
 	ann.Press("enter")
 	ann.typeWord("Type data to go on", "data")
 	screen := ann.waitSentence("has been at work on this since")
-	ann.want(screen, "on "+host+" has been at work", "Stopped:")
+	ann.want(screen, "on "+host+" has been at work", "Halted:")
 	step(t, "what the first is told", screen)
 	if now := e.versions(was); now != before {
 		t.Errorf("the first still wrote something: %s, was %s", now, before)
@@ -141,8 +141,10 @@ func TestLeaveAndRejoin(t *testing.T) {
 	a.openMigration("wz-leave")
 	a.run("data")
 	screen := a.waitSentence("Waiting for 0:0")
-	a.want(screen, "You may leave")
+	a.want(screen, "Leaving stops the run here")
 	a.Press("esc")
+	a.want(a.WaitFor("Stop the run?", screenTimeout), "y Stop it here, and leave")
+	a.Press("y")
 	a.waitSentence("The operation stays where it is")
 	a.WaitFor("1 Volumes", screenTimeout)
 	e.unstick()
@@ -152,7 +154,8 @@ func TestLeaveAndRejoin(t *testing.T) {
 		t.Errorf("it went on by itself: %v, %+v", err, c)
 	}
 	a.resume()
-	a.want(a.seen(), "Volumes › Migrate to ReadWriteOncePod")
+	// The pods have ended meanwhile: what is left is looked at anew.
+	a.want(a.WaitFor("was rehearsed anew", settleTimeout), "Volumes › Migrate to ReadWriteOncePod", "enter go on")
 	a.run("data")
 	a.waitSentence("Done, and seen to be done.")
 	e.ended(was, "wz-leave", "data", corev1.ReadWriteOncePod)
