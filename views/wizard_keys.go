@@ -329,7 +329,7 @@ func (p *walkPage) askToStop() tea.Cmd {
 			}
 			return p.leave()
 		}},
-		{Key: "n", Title: "Go on", Note: "the run went on meanwhile"},
+		{Key: "n", Title: "Go on", Note: "the run went on meanwhile", Do: func() tea.Cmd { return nil }},
 	}))
 	return nil
 }

@@ -172,12 +172,15 @@ func TestWizardLeaveAndReturn(t *testing.T) {
 	r.wantOn("Leaving stops the run here.")
 	r.wantOff("You may leave")
 	// It is asked first, and the run goes on meanwhile.
-	r.press("esc")
-	r.wantOn("Stop the run? Pods of deploy/web (1 pod) stay stopped")
-	r.press("esc")
-	r.wantOn("Waiting for")
-	if !r.walk.running {
-		t.Fatal("a question that was not answered has stopped the run")
+	for _, answer := range []string{"esc", "n"} {
+		r.press("esc")
+		r.wantOn("Stop the run? Pods of deploy/web (1 pod) stay stopped")
+		r.press(answer)
+		r.wantOn("Waiting for")
+		r.wantOff("Stop the run?")
+		if !r.walk.running {
+			t.Fatalf("%s has stopped the run", answer)
+		}
 	}
 	r.press("esc", "y")
 	r.wantOn("1 Volumes", "The operation stays where it is")
