@@ -11,6 +11,10 @@
 // can go on at any time, after whatever happened in between, and no record can
 // be wrong.
 //
+// Two operations that have to do with one workload never go on side by side.
+// There is no lock for that: each writes its note first and then looks for the
+// notes of others (rivals.go, gate.go).
+//
 // To undo is the same walk towards the other end: what was the claim to come
 // is the one to go.
 //
