@@ -5,8 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/claimref/claimref/actions"
 	"github.com/claimref/claimref/actions/migration"
+	"github.com/claimref/claimref/kube"
 )
 
 func TestWizardChecksFirst(t *testing.T) {
@@ -126,6 +131,31 @@ func TestParseOrdinals(t *testing.T) {
 	for _, text := range []string{"x", "3", "0-9", "2-1", "0,,1", "-1"} {
 		if got, err := parseOrdinals(text, all); err == nil {
 			t.Errorf("%q is %v, want an error", text, got)
+		}
+	}
+}
+
+// TestOrdinalsOfASet: those of the claims that the set made from the template of
+// the volume's claim, of which some may be missing; no others of like names.
+func TestOrdinalsOfASet(t *testing.T) {
+	var objects kube.Objects
+	claim := func(namespace, name string) {
+		objects.Claims = append(objects.Claims, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name)}})
+	}
+	for _, name := range []string{"data-db-3", "data-db-0", "data-db-1", "data-db-01", "data-db", "data-dbs-2", "logs-db-4", "data-db-x"} {
+		claim("shop", name)
+	}
+	claim("lab", "data-db-2")
+	p := &checksPage{session: &session{snap: kube.NewSnapshot(objects)}}
+	volume := func(ref *corev1.ObjectReference) *kube.Volume {
+		return &kube.Volume{Object: &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{ClaimRef: ref}}}
+	}
+	if got := p.ordinals(volume(&corev1.ObjectReference{Namespace: "shop", Name: "data-db-0"}), "db"); !slices.Equal(got, []int{0, 1, 3}) {
+		t.Errorf("got %v", got)
+	}
+	for _, ref := range []*corev1.ObjectReference{nil, {Namespace: "elsewhere", Name: "data-db-0"}, {Namespace: "shop", Name: "alone"}} {
+		if got := p.ordinals(volume(ref), "db"); len(got) != 0 {
+			t.Errorf("of %v: got %v", ref, got)
 		}
 	}
 }

@@ -152,7 +152,6 @@ func TestDraftHolds(t *testing.T) {
 			t.Fatalf("the scene was written to:\n%s", cmp.Diff(before, after))
 		}
 		Want(st.req, st.s)
-		OrdinalsOf(st.req, st.s)
 		if slices.ContainsFunc(checks, func(c actions.Check) bool { return c.Severity == actions.Block }) {
 			return
 		}

@@ -74,20 +74,6 @@ func Ordinal(set, template, claim string) (int, bool) {
 	return ordinal, true
 }
 
-// OrdinalsOf are those of the StatefulSet's claims that a request can choose
-// from, sorted; none for a volume that is no StatefulSet's.
-func OrdinalsOf(req Request, s Scene) []int {
-	pv := s.Volumes[req.Volume.Name]
-	if pv == nil || pv.Spec.ClaimRef == nil || req.Verb != SinglePod {
-		return nil
-	}
-	set, template := setOf(s, refKey(pv.Spec.ClaimRef))
-	if set == nil {
-		return nil
-	}
-	return existing(s, set, template)
-}
-
 // setOf is the StatefulSet that makes a claim, and the template's name; nil if
 // there is none. Of several, which could only be by a mischance of names, it
 // is the first: the others show up as other users of the claim.

@@ -153,34 +153,3 @@ func TestWantIsBounded(t *testing.T) {
 		t.Errorf("%d claims", n)
 	}
 }
-
-func TestOrdinalsOf(t *testing.T) {
-	st := set()
-	if diff := cmp.Diff([]int{0, 1, 2, 3}, OrdinalsOf(st.req, st.s)); diff != "" {
-		t.Error(diff)
-	}
-	st.s.Claims[shopClaim("data-db-2")] = nil
-	if diff := cmp.Diff([]int{0, 1, 3}, OrdinalsOf(st.req, st.s)); diff != "" {
-		t.Error(diff)
-	}
-	st.db().Namespace = "lab"
-	if got := OrdinalsOf(st.req, st.s); got != nil {
-		t.Errorf("got %v, of a set elsewhere", got)
-	}
-	st = bare()
-	st.pv().Spec.ClaimRef = nil
-	if got := OrdinalsOf(st.req, st.s); got != nil {
-		t.Errorf("got %v", got)
-	}
-	st = bare()
-	if got := OrdinalsOf(st.req, st.s); got != nil {
-		t.Errorf("got %v", got)
-	}
-	st = movingOfSet()
-	if got := OrdinalsOf(st.req, st.s); got != nil {
-		t.Errorf("got %v", got)
-	}
-	if got := OrdinalsOf(Request{Verb: SinglePod, Volume: actions.Ref{Name: "none"}}, st.s); got != nil {
-		t.Errorf("got %v", got)
-	}
-}
